@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * elfimg.h - the copied tables of an image, for the files that decode them.
+ */
+#ifndef SYMTAB_ELFIMG_H
+#define SYMTAB_ELFIMG_H
+
+#include "symtab/symtab.h"
+
+struct blob {
+	uint8_t *bytes; /* NULL when the section is absent or empty */
+	size_t size;
+};
+
+struct image_tables {
+	struct blob symtab, strtab;
+	struct blob names; /* .name.wasm: all names, one after another */
+	struct blob info;  /* .wasmtime.info: where each of them is, among much else */
+	struct blob addrmap;
+	struct blob eh_frame;
+	uintptr_t eh_frame_address; /* where its bytes were: pointers in it are relative */
+};
+
+void blob_free(struct blob *blob);
+
+#endif /* SYMTAB_ELFIMG_H */

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symtab.h - "what is at this address?": modules, their functions, and the table of where they are.
+ *
+ * This is the only header of the room that other rooms include (with base.h and
+ * memory.h). Nothing here knows how a module was seen, and nothing here may be
+ * called from a signal handler: the handler stores addresses, not symbols.
+ *
+ * Text that is returned is valid UTF-8, belongs to the object it was asked from,
+ * and lives as long as that object, unless said otherwise.
+ */
+#ifndef SYMTAB_SYMTAB_H
+#define SYMTAB_SYMTAB_H
+
+#include "symtab/base.h"
+#include "symtab/memory.h"
+
+/* ---- wasm binaries (wasmbin.c) -------------------------------------------------------------- */
+
+/*
+ * What is kept of a wasm binary, core module or component: per static core module
+ * its name, function counts, function names and export names, and the identity.
+ * Immutable and reference-counted; the bytes it was made from are not kept.
+ */
+struct wasmbin;
+
+/*
+ * Reads SIZE bytes at WASM. Returns an object with one reference, or NULL with
+ * errno set: EINVAL when the preamble is not wasm's (text format, say), ENOMEM.
+ * Damaged sections after a good preamble give less (names so far), never an error;
+ * wasmbin_problem() then says what and where. Time is linear in SIZE.
+ * Threads: any. The bytes are only read during the call.
+ */
+struct wasmbin *wasmbin_parse(const uint8_t *wasm, size_t size);
+struct wasmbin *wasmbin_ref(struct wasmbin *bin);
+void wasmbin_unref(struct wasmbin *bin);
+
+/* One line that says what is damaged and at which offset, or NULL when all is well. */
+const char *wasmbin_problem(const struct wasmbin *bin);
+
+/* SHA-256 of all bytes. */
+const uint8_t *wasmbin_sha256(const struct wasmbin *bin);
+
+/* Number of static core modules: 1 for a core module; components in depth-first order. */
+uint32_t wasmbin_core_count(const struct wasmbin *bin);
+
+/* The component's own name, else that of core module 0; "" where none was given. */
+const char *wasmbin_name(const struct wasmbin *bin);
+
+/* Facts of core module CORE (below wasmbin_core_count()). The name is "" where none was given. */
+const char *wasmbin_core_name(const struct wasmbin *bin, uint32_t core);
+uint32_t wasmbin_imported_functions(const struct wasmbin *bin, uint32_t core);
+uint32_t wasmbin_defined_functions(const struct wasmbin *bin, uint32_t core);
+
+/*
+ * The name of function FUNCTION (index including imports) of core module CORE as the
+ * binary gives it: name section, else export name, else for imports "module.name".
+ * Not terminated; *LENGTH is set. NULL when the binary names it nowhere.
+ */
+const char *wasmbin_function_name(const struct wasmbin *bin, uint32_t core, uint32_t function,
+				  size_t *length);
+
+/* ---- code images (elfimg.c) ----------------------------------------------------------------- */
+
+/*
+ * Where the parts of an engine's in-memory ELF image are. Only what a host thread
+ * needs at load time; found by reading the ELF header and the section headers.
+ */
+struct image_layout {
+	uintptr_t base; /* address of the ELF header */
+	size_t size;	/* to the end of the last section or the section headers */
+	uintptr_t text; /* address of .text */
+	size_t text_size;
+	uintptr_t eh_frame; /* address of .eh_frame, 0 when there is none */
+	size_t eh_frame_size;
+	char engine_version[32]; /* text of .wasmtime.engine, "" when absent */
+	bool is_component;	 /* e_flags 2 */
+	bool is_bytecode;     /* an interpreter's code: nothing native to sample (e_flags & 0xC) */
+	bool has_guest_debug; /* .wasmtime.frames is there: one private copy of the code per store
+			       */
+};
+
+/*
+ * Reads the layout of the image whose ELF header is at BASE. Returns 0, -EFAULT when
+ * memory could not be read, -EINVAL when it is not an image (ELFCLASS64, EI_OSABI 200)
+ * or its headers contradict each other. Allocates nothing that outlives the call.
+ */
+int image_probe(const struct memory *memory, uintptr_t base, struct image_layout *layout);
+
+/*
+ * Copies of the tables of one image (.symtab .strtab .name.wasm .wasmtime.info
+ * .wasmtime.addrmap .eh_frame): what is needed once the image itself may be gone.
+ */
+struct image_tables;
+
+/* Returns NULL with errno EFAULT (memory went away), EINVAL, ENOMEM. Caller owns the result. */
+struct image_tables *image_copy(const struct memory *memory, const struct image_layout *layout);
+void image_tables_free(struct image_tables *tables);
+
+/* ---- modules (module.c) --------------------------------------------------------------------- */
+
+/* One unit of guest code with its functions. Immutable but for a cache; reference-counted. */
+struct module;
+
+enum symbol_kind {
+	SYMBOL_GUEST,	   /* a function of the guest */
+	SYMBOL_ENTRY,	   /* trampoline by which the host enters the guest */
+	SYMBOL_TRAMPOLINE, /* other glue: guest to host, component lowering, fused adapters */
+	SYMBOL_BUILTIN,	   /* the engine's helper for an instruction: memory.grow, table.fill */
+	SYMBOL_UNKNOWN,	   /* inside the text, but no symbol covers it */
+};
+
+/* A function of a module, or glue in its image. */
+struct symbol {
+	enum symbol_kind kind;
+	uint32_t core;	     /* N of wasm[N]; 0 for glue that belongs to none */
+	uint32_t function;   /* index including imports; UINT32_MAX for glue */
+	uint32_t id;	     /* dense number of the symbol within its module, from 0 */
+	uint64_t start, end; /* offsets from the start of .text */
+};
+
+struct module_source {
+	const char *engine;	     /* "wasmtime"; a static string */
+	const char *given_name;	     /* from the embedder, NULL if none; copied */
+	struct image_tables *tables; /* taken over, also on error */
+	struct wasmbin *wasm;	     /* a reference is taken; NULL when no bytes were seen */
+	struct image_layout layout;
+};
+
+/* Returns a module with one reference, or NULL with errno set (ENOMEM). Reads no host memory. */
+struct module *module_new(const struct module_source *source);
+struct module *module_ref(struct module *module);
+void module_unref(struct module *module);
+
+/*
+ * The module's name and where it came from: the embedder, the guest's own name section
+ * (a guest can lie: shown as `name@3f9a2c`), or the hash of the identity.
+ */
+enum name_origin { NAME_GIVEN, NAME_GUEST, NAME_HASH };
+const char *module_name(const struct module *module);
+enum name_origin module_name_origin(const struct module *module);
+
+/*
+ * 64 hex digits: "wasm" identity (SHA-256 of the wasm bytes) when they were seen, else
+ * "image" identity (SHA-256 of the function table and names of the image).
+ */
+const char *module_identity(const struct module *module);
+bool module_identity_is_wasm(const struct module *module);
+
+/* "wasmtime" and "50"; "" when unknown. */
+const char *module_engine(const struct module *module);
+const char *module_engine_version(const struct module *module);
+
+/* Number of functions that the module defines, in all its core modules. */
+uint32_t module_function_count(const struct module *module);
+uint32_t module_symbol_count(const struct module *module);
+
+/* The symbol that covers OFFSET from the start of .text; NULL when none does. */
+const struct symbol *module_find(const struct module *module, uint64_t offset);
+
+/* Name of core module CORE of a component as the binary gives it; "" when none. */
+const char *module_core_name(const struct module *module, uint32_t core);
+
+/*
+ * Display name of SYMBOL: the full name, demangled; else `module!wasm-function[M]`; for builtins
+ * the instruction's name (`memory.grow`), for glue a readable one. Demangled at the first call and
+ * cached. system_name is the name before demangling. Threads: one at a time for one module (our
+ * thread in the host; the command).
+ */
+const char *module_symbol_name(struct module *module, const struct symbol *symbol);
+const char *module_symbol_system_name(struct module *module, const struct symbol *symbol);
+
+/*
+ * Position in the wasm binary (module or component) of the instruction at text OFFSET, from the
+ * engine's address map ("none" entries take the previous one of the same function, a prologue the
+ * first one). Returns false when the image has no map or the map has nothing for the function.
+ */
+bool module_wasm_offset(const struct module *module, uint64_t offset, uint64_t *position);
+
+/* The copied .eh_frame, NULL when there is none; its bytes were at *ADDRESS. */
+const uint8_t *module_eh_frame(const struct module *module, size_t *size, uintptr_t *address);
+
+/* ---- the table of modules (symtab.c) -------------------------------------------------------- */
+
+/*
+ * Which module was where, and when. An entry holds its code range for the generations
+ * [born, died): a reused address resolves to the code that ran when a sample was taken.
+ *
+ * Threads: all functions of one symtab on one thread (ours). Entries hold a reference.
+ */
+struct symtab;
+
+struct symtab_entry {
+	struct module *module;
+	uint32_t id; /* process-wide number of this loading of the module, from 1, never reused */
+	uintptr_t text;
+	size_t text_size;
+	uint64_t born, died; /* died is UINT64_MAX while the code is there */
+};
+
+struct symtab *symtab_new(void);
+void symtab_free(struct symtab *symtab);
+
+/*
+ * Adds a live entry and takes a reference to MODULE. An older live entry that overlaps ends at
+ * BORN (the host unmapped it without telling). Returns 0 or -ENOMEM.
+ */
+int symtab_add(struct symtab *symtab, struct module *module, uint32_t id, uintptr_t text,
+	       size_t text_size, uint64_t born);
+
+/* Ends the entry with ID at generation DIED. Unknown ids are ignored. */
+void symtab_retire(struct symtab *symtab, uint32_t id, uint64_t died);
+
+/* The entry that held ADDRESS in GENERATION, or NULL. Valid until the next change. */
+const struct symtab_entry *symtab_find(const struct symtab *symtab, uintptr_t address,
+				       uint64_t generation);
+
+/* Drops entries that died at or before OLDEST: no sample of theirs can be waiting any more. */
+void symtab_forget(struct symtab *symtab, uint64_t oldest);
+
+size_t symtab_count(const struct symtab *symtab);
+
+/* ---- names (demangle.c) --------------------------------------------------------------------- */
+
+/*
+ * Writes the display name of NAME (LENGTH bytes, any bytes) to OUT (SIZE bytes, terminated):
+ * Rust (legacy and v0) and C++ demangled by libiberty when the whole name is a mangled one, else
+ * as it is; invalid UTF-8 and control bytes as \xNN; longer than SIZE-1: cut, ending in `~` and a
+ * hash, so that different names stay different. Bounded in time and memory whatever the name
+ * (over the bound: the raw name). Returns the length written. Allocates nothing that outlives the
+ * call. Threads: any; 16 KiB of stack do, for it maps a stack of its own (8 MiB of address space,
+ * of which little is touched) for names that may be mangled ones.
+ */
+size_t demangle(const char *name, size_t length, char *out, size_t size);
+
+#endif /* SYMTAB_SYMTAB_H */

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * utf8.c - makes any bytes safe to print: valid UTF-8 without control characters.
+ */
+#include "symtab/utf8.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HASH_DIGITS = 12 };
+
+static const struct range {
+	uint32_t first, last;
+} hidden[] = {
+	{ 0x00, 0x1f }, { 0x7f, 0x9f }, { 0x2028, 0x202e }, { 0x2066, 0x2069 }, { 0xd800, 0xdfff },
+};
+
+static bool is_hidden(uint32_t character)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(hidden); i++)
+		if (character >= hidden[i].first && character <= hidden[i].last)
+			return true;
+	return false;
+}
+
+/* The character at TEXT, whose lead byte announces LENGTH bytes; UINT32_MAX when malformed. */
+static uint32_t decode(const uint8_t *text, size_t length)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	uint32_t character = text[0] & (0x7f >> length);
+	size_t i;
+
+	for (i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return UINT32_MAX;
+		character = character << 6 | (text[i] & 0x3f);
+	}
+	return character < smallest[length] || character > 0x10ffff ? UINT32_MAX : character;
+}
+
+size_t utf8_printable(const char *text, size_t length)
+{
+	uint8_t lead = (uint8_t)text[0];
+	size_t needed = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+	uint32_t character;
+
+	if (lead < 0x80)
+		return lead >= 0x20 && lead != 0x7f ? 1 : 0;
+	if (lead < 0xc2 || lead > 0xf4 || needed > length)
+		return 0;
+	character = decode((const uint8_t *)text, needed);
+	return character == UINT32_MAX || is_hidden(character) ? 0 : needed;
+}
+
+size_t utf8_escape(const char *text, size_t length, char *out, size_t size, bool *whole)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t at = 0, used = 0;
+
+	while (at < length) {
+		size_t character = utf8_printable(text + at, length - at);
+		size_t needed = character > 0 ? character : 4;
+
+		if (size == 0 || used + needed >= size)
+			break;
+		if (character > 0) {
+			memcpy(out + used, text + at, character);
+		} else {
+			uint8_t byte = (uint8_t)text[at];
+
+			out[used] = '\\';
+			out[used + 1] = 'x';
+			out[used + 2] = digits[byte >> 4];
+			out[used + 3] = digits[byte & 15];
+			character = 1;
+		}
+		used += needed;
+		at += character;
+	}
+	if (size > 0)
+		out[used] = '\0';
+	if (whole != NULL)
+		*whole = at == length;
+	return used;
+}
+
+static uint64_t hash(const char *text, size_t length)
+{
+	uint64_t value = 0xcbf29ce484222325; /* FNV-1a */
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		value = (value ^ (uint8_t)text[i]) * 0x100000001b3;
+	return value;
+}
+
+size_t utf8_fit(const char *text, size_t length, const char *key, size_t key_length, char *out,
+		size_t size)
+{
+	bool is_whole;
+	size_t used = utf8_escape(text, length, out, size, &is_whole);
+
+	if (is_whole || size < HASH_DIGITS + 2)
+		return used;
+	used = utf8_escape(text, length, out, size - HASH_DIGITS - 1, NULL);
+	snprintf(out + used, size - used, "~%0*" PRIx64, HASH_DIGITS,
+		 hash(key, key_length) >> (64 - 4 * HASH_DIGITS));
+	return used + HASH_DIGITS + 1;
+}
+
+char *utf8_escape_new(const char *text, size_t length)
+{
+	char *out = length < SIZE_MAX / 8 ? malloc(4 * length + 1) : NULL;
+	char *fitted;
+
+	if (out == NULL)
+		return NULL;
+	fitted = realloc(out, utf8_escape(text, length, out, 4 * length + 1, NULL) + 1);
+	return fitted != NULL ? fitted : out;
+}
