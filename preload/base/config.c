@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.c - the table of variables, and reading them.
+ *
+ * Runs in the constructor, in any process that inherits the preload: it must be quick, and it
+ * never fails. A value that makes no sense keeps the default and is said in one line.
+ */
+#include "preload/base/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int parse_choice(const char *text, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(text, names[i]) == 0)
+			return (int)i;
+	}
+	return -EINVAL;
+}
+
+static int parse_hz(struct config *config, const char *text)
+{
+	char *end;
+	unsigned long hz = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || hz < 1 || hz > 10000)
+		return -EINVAL;
+	config->hz = (uint32_t)hz;
+	return 0;
+}
+
+static int parse_memory(struct config *config, const char *text)
+{
+	static const char suffixes[] = "kMG";
+	char *end;
+	unsigned long long size = strtoull(text, &end, 10);
+	const char *suffix = *end != '\0' ? strchr(suffixes, *end) : NULL;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	if (suffix != NULL) {
+		unsigned int shift = 10 * (unsigned int)(suffix - suffixes + 1);
+
+		if (size >> (64 - shift) != 0)
+			return -EINVAL;
+		size <<= shift;
+		end++;
+	}
+	if (*end != '\0' || size < 1 << 20)
+		return -EINVAL;
+	config->memory = size;
+	return 0;
+}
+
+static int copy_text(const char **field, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (copy == NULL)
+		return -ENOMEM;
+	*field = copy;
+	return 0;
+}
+
+static int parse_output(struct config *config, const char *text)
+{
+	return *text == '\0' ? -EINVAL : copy_text(&config->output, text);
+}
+
+static int parse_modules(struct config *config, const char *text)
+{
+	return *text == '\0' ? 0 : copy_text(&config->modules, text);
+}
+
+static int parse_stacks(struct config *config, const char *text)
+{
+	static const char *const names[] = { "guest", "hostcalls", "full" };
+	int choice = parse_choice(text, names, ARRAY_SIZE(names));
+
+	if (choice >= 0)
+		config->stacks = (enum stacks)choice;
+	return choice < 0 ? choice : 0;
+}
+
+static int parse_instances(struct config *config, const char *text)
+{
+	static const char *const names[] = { "auto", "all", "none" };
+	int choice = parse_choice(text, names, ARRAY_SIZE(names));
+
+	if (choice >= 0)
+		config->instances = (enum instances)choice;
+	return choice < 0 ? choice : 0;
+}
+
+static int parse_log(struct config *config, const char *text)
+{
+	static const char *const names[] = { "off", "error", "info", "debug" };
+	const char *colon = strchr(text, ':');
+	char level[8];
+	int choice;
+
+	if (colon != NULL && (colon[1] == '\0' || copy_text(&config->log_file, colon + 1) != 0))
+		return -EINVAL;
+	snprintf(level, sizeof(level), "%.*s",
+		 colon != NULL ? (int)(colon - text) : (int)sizeof(level), text);
+	choice = parse_choice(level, names, ARRAY_SIZE(names));
+	if (choice >= 0)
+		config->log_level = (enum log_level)choice;
+	return choice < 0 ? choice : 0;
+}
+
+static int parse_exact_output(struct config *config, const char *text)
+{
+	if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+		return -EINVAL;
+	config->exact_output = *text == '1';
+	return 0;
+}
+
+static int parse_list(struct config *config, const char *text)
+{
+	return *text == '\0' ? 0 : copy_text(&config->list, text);
+}
+
+/* Read by the command only; known here so that it is not called unknown. */
+static int parse_nothing(struct config *config, const char *text)
+{
+	(void)config, (void)text;
+	return 0;
+}
+
+#define DEFAULT_OUTPUT "guestprof.%e.%p.pb"
+
+const struct config_variable config_variables[] = {
+	{ "GUESTPROF_HZ", "1 to 10000", "100",
+	  "samples per second of CPU time of each thread; above 250 through perf_event", parse_hz },
+	{ "GUESTPROF_OUTPUT", "pattern, or `none`", DEFAULT_OUTPUT,
+	  "the recording: `%e` program, `%p` pid, `%h` host name, `%t` start time, `%n` sequence, "
+	  "`%{VAR}`",
+	  parse_output },
+	{ "GUESTPROF_MODULES", "globs, comma-separated", "all",
+	  "which guest modules are shown; frames of others are left out", parse_modules },
+	{ "GUESTPROF_STACKS", "`guest`, `hostcalls`, `full`", "hostcalls",
+	  "which frames are recorded: the guest's; those and that it is in a host call; all",
+	  parse_stacks },
+	{ "GUESTPROF_INSTANCES", "`auto`, `all`, `none`", "auto",
+	  "which instances get rows of their own; groups are always exact", parse_instances },
+	{ "GUESTPROF_MEMORY", "size with `k`, `M`, `G`", "64M",
+	  "bound on tables and rings, beyond the tables of the images", parse_memory },
+	{ "GUESTPROF_LOG", "`off`, `error`, `info`, `debug`, then `:FILE`", "error",
+	  "what is said, one line each, on standard error or in FILE", parse_log },
+	{ "GUESTPROF_EXACT_OUTPUT", "`0`, `1`", "0",
+	  "replace the file that GUESTPROF_OUTPUT names; set by `guestprof record -o`",
+	  parse_exact_output },
+	{ "GUESTPROF_LIST", "file", "none",
+	  "gets each recording's pid and path; set by `guestprof record`", parse_list },
+	{ "GUESTPROF_LIB", "file", "found by itself", "the library that the command preloads",
+	  parse_nothing },
+};
+const size_t config_variable_count = ARRAY_SIZE(config_variables);
+
+/* Edit distance of two short names, for "did you mean". */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[64], length = strlen(b);
+
+	if (length >= ARRAY_SIZE(row))
+		return SIZE_MAX;
+	for (size_t j = 0; j <= length; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1] != '\0'; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= length; j++) {
+			size_t change = diagonal + (a[i - 1] != b[j - 1]);
+			size_t best = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+
+			diagonal = row[j];
+			row[j] = change < best ? change : best;
+		}
+	}
+	return row[length];
+}
+
+static const char *nearest_name(const char *name)
+{
+	size_t best = SIZE_MAX;
+	const char *found = config_variables[0].name;
+
+	for (size_t i = 0; i < config_variable_count; i++) {
+		size_t d = distance(name, config_variables[i].name);
+
+		if (d < best) {
+			best = d;
+			found = config_variables[i].name;
+		}
+	}
+	return found;
+}
+
+static void read_one(struct config *config, const char *assignment,
+		     void (*complain)(void *context, const char *line), void *context)
+{
+	const char *equals = strchr(assignment, '=');
+	char name[64], line[400];
+
+	if (equals == NULL)
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - assignment), assignment);
+	for (size_t i = 0; i < config_variable_count; i++) {
+		if (strcmp(name, config_variables[i].name) != 0)
+			continue;
+		if (config_variables[i].parse(config, equals + 1) == 0)
+			return;
+		snprintf(line, sizeof(line), "%s=%.80s: not understood (%s); using %s", name,
+			 equals + 1, config_variables[i].values, config_variables[i].default_text);
+		complain(context, line);
+		return;
+	}
+	snprintf(line, sizeof(line), "%s: unknown variable; did you mean %s?", name,
+		 nearest_name(name));
+	complain(context, line);
+}
+
+void config_read(struct config *config, char *const *environment,
+		 void (*complain)(void *context, const char *line), void *context)
+{
+	*config = (struct config){
+		.hz = 100,
+		.output = DEFAULT_OUTPUT,
+		.stacks = STACKS_HOSTCALLS,
+		.instances = INSTANCES_AUTO,
+		.memory = 64 << 20,
+		.log_level = LOG_ERROR,
+	};
+	for (; environment != NULL && *environment != NULL; environment++) {
+		if (strncmp(*environment, "GUESTPROF_", 10) == 0)
+			read_one(config, *environment, complain, context);
+	}
+}
+
+static const struct config *current;
+
+const struct config *config_current(void)
+{
+	return current;
+}
+
+void config_set_current(const struct config *config)
+{
+	current = config;
+}

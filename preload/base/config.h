@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.h - the environment, read once, as one const struct.
+ *
+ * One table in config.c names every variable, its range, its default and its meaning; the README's
+ * table is tested against it, and an unknown GUESTPROF_* name is answered with the nearest known
+ * one.
+ */
+#ifndef PRELOAD_BASE_CONFIG_H
+#define PRELOAD_BASE_CONFIG_H
+
+#include "preload/base/log.h"
+#include "symtab/base.h"
+
+/* How much of each stack is recorded (DESIGN vocabulary: stacks). */
+enum stacks { STACKS_GUEST, STACKS_HOSTCALLS, STACKS_FULL };
+enum instances { INSTANCES_AUTO, INSTANCES_ALL, INSTANCES_NONE };
+
+struct config {
+	uint32_t hz; /* GUESTPROF_HZ, 1..10000, default 100: samples per CPU second and thread */
+	const char *output;	  /* GUESTPROF_OUTPUT: file name pattern, or "none" */
+	const char *modules;	  /* GUESTPROF_MODULES: comma-separated globs of names; NULL: all */
+	enum stacks stacks;	  /* GUESTPROF_STACKS: guest|hostcalls|full */
+	enum instances instances; /* GUESTPROF_INSTANCES: auto|all|none */
+	uint64_t memory;	  /* GUESTPROF_MEMORY, bytes (suffix k, M, G), default 64M */
+	enum log_level log_level; /* GUESTPROF_LOG */
+	const char *log_file;
+	bool exact_output; /* GUESTPROF_EXACT_OUTPUT=1, set by `record -o`: replace the file that
+			      OUTPUT names */
+	const char *list;  /* GUESTPROF_LIST: file to which each recording's pid and path are
+			      appended; NULL */
+};
+
+struct config_variable {
+	const char *name;	  /* "GUESTPROF_HZ" */
+	const char *values;	  /* "1 to 10000" */
+	const char *default_text; /* "100" */
+	const char *meaning;	  /* one line, as in the README */
+	/* Reads TEXT into CONFIG. 0, or negative errno: the value is not understood. */
+	int (*parse)(struct config *config, const char *text);
+};
+
+/* The table, in the order of the README. */
+extern const struct config_variable config_variables[];
+extern const size_t config_variable_count;
+
+/*
+ * Reads ENVIRONMENT (as environ) into CONFIG; strings are copied and never freed. A bad value keeps
+ * the default; each problem is given to COMPLAIN as one line. Unknown GUESTPROF_ names too.
+ */
+void config_read(struct config *config, char *const *environment,
+		 void (*complain)(void *context, const char *line), void *context);
+
+/* The process's configuration, set by the constructor, const from then on. */
+const struct config *config_current(void);
+void config_set_current(const struct config *config);
+
+#endif /* PRELOAD_BASE_CONFIG_H */
