@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* record.c - from a tick to bytes in the ring. */
+#include "preload/sig/record.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include "preload/base/stats.h"
+#include "preload/sig/cpu.h"
+#include "preload/sig/handler.h"
+#include "preload/sig/ring.h"
+
+SIGNAL_SAFE static void wake_our_thread(void)
+{
+	if (handler_setup.wake_word == NULL)
+		return;
+	/* release: pairs with our thread, which reads the word before it sleeps on it */
+	atomic_fetch_add_explicit(handler_setup.wake_word, 1, memory_order_release);
+	cpu_syscall(SYS_futex, (long)handler_setup.wake_word, FUTEX_WAKE_PRIVATE, 1, 0);
+}
+
+/* The thread's ring; at its first sample one of the pool's, for which our thread is woken. */
+SIGNAL_SAFE static struct ring *ring_of(struct thread *thread)
+{
+	struct ring *ring = atomic_load_explicit(&thread->ring, memory_order_relaxed);
+
+	for (int i = 0; ring == NULL && i < handler_setup.ring_pool_size; i++) {
+		if (atomic_load_explicit(&handler_setup.ring_pool[i], memory_order_relaxed) == NULL)
+			continue;
+		/* acquire: pairs with the pool's release of a ring that it made ready */
+		ring = atomic_exchange_explicit(&handler_setup.ring_pool[i], NULL,
+						memory_order_acquire);
+		if (ring == NULL)
+			continue;
+		/* release: pairs with sampler_each_ring() */
+		atomic_store_explicit(&thread->ring, ring, memory_order_release);
+		wake_our_thread();
+	}
+	return ring;
+}
+
+SIGNAL_SAFE struct sample *record_open(struct tick *tick, enum sample_kind kind, size_t slice_size)
+{
+	size_t words = SAMPLE_MAX_PCS + (kind == SAMPLE_HOST ? SAMPLE_REGISTERS : 0);
+	struct ring *ring = ring_of(tick->thread);
+	struct sample *sample;
+
+	if (ring == NULL) {
+		stat_count(STAT_LOST_NO_RING);
+		wake_our_thread();
+		return NULL;
+	}
+	sample = ring_reserve(ring, sizeof(*sample) + words * sizeof(uint64_t) + slice_size);
+	if (sample == NULL) {
+		stat_count(STAT_LOST_RING_FULL);
+		wake_our_thread();
+		return NULL;
+	}
+	sample->kind = (uint16_t)kind;
+	sample->time_ns = tick_clock_ns();
+	sample->generation = tick->ranges != NULL ? tick->ranges->generation : 0;
+	sample->instance = tick->entry != NULL ? tick->entry->instance : 0;
+	sample->weight = tick->weight;
+	sample->pc_count = 0;
+	sample->slice_size = 0;
+	sample->slice_address = 0;
+	return sample;
+}
+
+SIGNAL_SAFE void record_add_slice(struct tick *tick, struct sample *sample, size_t slice_size)
+{
+	uint64_t *words = sample->words + sample->pc_count;
+
+	cpu_registers(tick->context, words);
+	cpu_copy_words(words + SAMPLE_REGISTERS, tick->sp, slice_size / sizeof(*words));
+	sample->slice_size = (uint32_t)slice_size;
+	sample->slice_address = tick->sp;
+}
+
+SIGNAL_SAFE void record_close(struct tick *tick, struct sample *sample)
+{
+	size_t words = sample->pc_count + (sample->kind == SAMPLE_HOST ? SAMPLE_REGISTERS : 0);
+
+	sample->flags = tick->flags;
+	sample->size = (uint32_t)(sizeof(*sample) + words * sizeof(uint64_t) + sample->slice_size);
+	stat_count(STAT_SAMPLES);
+	if (ring_commit(atomic_load_explicit(&tick->thread->ring, memory_order_relaxed), sample))
+		wake_our_thread();
+}

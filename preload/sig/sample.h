@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample.h - the record that the handler writes and our thread reads: numbers only.
+ *
+ *   +--------+---------------------+------------------+----------------------+
+ *   | sample | pcs (pc_count words)| registers (0|17) | slice (slice_size)   |
+ *   +--------+---------------------+------------------+----------------------+
+ *
+ * pcs are leaf first. Each is a program counter inside known code: the leaf as sampled, callers as
+ * return addresses. A 0 word stands for the host frames between two activations (host -> guest ->
+ * host -> guest). Registers and slice are there when the pc was in the host: registers in DWARF
+ * order (rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip), the slice a copy of the stack from
+ * slice_address (= rsp) upwards, slice_size bytes, a multiple of 8.
+ */
+#ifndef PRELOAD_SIG_SAMPLE_H
+#define PRELOAD_SIG_SAMPLE_H
+
+#include "symtab/base.h"
+
+enum {
+	SAMPLE_REGISTERS = 17,
+	SAMPLE_MAX_PCS = 1024,	      /* deeper stacks are cut and flagged */
+	SAMPLE_MAX_SLICE = 32 * 1024, /* bytes */
+};
+
+enum sample_kind {
+	SAMPLE_PAD,   /* skip: the ring wraps here */
+	SAMPLE_GUEST, /* pc in a guest: pcs is the whole guest part of the stack */
+	SAMPLE_HOST,  /* pc in the host with a guest below, or in guest code without frame pointers
+		       */
+};
+
+enum sample_flag {
+	SAMPLE_TRUNCATED = 1,	/* pcs or slice were cut, or the walk ended early */
+	SAMPLE_EXIT_RECORD = 2, /* SAMPLE_HOST: pcs come from the engine's exit record; pcs[0] is
+				   where the guest called out */
+	SAMPLE_TRAP = 4,  /* inside the engine's trap handler, on the alternate stack; pcs are the
+			     interrupted guest's */
+	SAMPLE_FIBER = 8, /* the guest runs on a fiber: its stack is not the thread's */
+	SAMPLE_NO_ENTRY = 16, /* no entry is known (a host without a C API) */
+};
+
+struct sample {
+	uint32_t size; /* of the whole record, a multiple of 8 */
+	uint16_t kind;
+	uint16_t flags;
+	uint64_t time_ns;    /* CLOCK_MONOTONIC */
+	uint64_t generation; /* of the code ranges that pcs were checked with */
+	uint32_t instance;   /* of the innermost entry; 0: none */
+	uint32_t weight;     /* clock periods that this sample stands for, 1 and the overruns */
+	uint32_t pc_count;
+	uint32_t slice_size;
+	uint64_t slice_address;
+	uint64_t words[];
+};
+
+_Static_assert(sizeof(struct sample) == 48, "drain.c and the ring rely on whole words");
+
+static inline const uint64_t *sample_pcs(const struct sample *sample)
+{
+	return sample->words;
+}
+
+/* NULL when the record has none. */
+static inline const uint64_t *sample_registers(const struct sample *sample)
+{
+	return sample->kind == SAMPLE_HOST ? sample->words + sample->pc_count : NULL;
+}
+
+static inline const uint8_t *sample_slice(const struct sample *sample)
+{
+	return (const uint8_t *)(sample->words + sample->pc_count + SAMPLE_REGISTERS);
+}
+
+#endif /* PRELOAD_SIG_SAMPLE_H */
