@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bytes.c - the hand-over of wasm bytes.
+ *
+ *   WAITING --our thread--> READING --> DONE
+ *      \---host's load call ends first--> DONE (nothing read, or a copy of a middling one)
+ *
+ * READING takes no lock and waits for nothing, so a host thread that waits for it to end is safe
+ * whatever locks the host holds (a load under the dynamic loader's lock, say).
+ */
+#include "preload/load/bytes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/base/log.h"
+#include "preload/base/state.h"
+#include "preload/load/frames.h"
+#include "preload/load/load.h"
+#include "symtab/symtab.h"
+
+enum {
+	COPY_AT_ONCE = 64 * 1024, /* some 10 us on the host's thread */
+	COPY_WHEN_LATE =
+		1024 * 1024, /* our thread did not come to it: still cheaper than no names */
+};
+
+enum bytes_state { BYTES_WAITING, BYTES_READING, BYTES_DONE };
+
+struct load_bytes {
+	struct load_bytes *next; /* in the queue */
+	atomic_int state;
+	const uint8_t *wasm; /* the host's; not touched once DONE */
+	size_t size;
+	uint8_t *copy; /* ours */
+	struct wasmbin *parsed;
+};
+
+static struct {
+	pthread_mutex_t lock; /* guards queue */
+	struct load_bytes *queue;
+} self = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static bool is_wasm(const uint8_t *wasm, size_t size)
+{
+	return wasm != NULL && size >= 8 && memcmp(wasm, "\0asm", 4) == 0;
+}
+
+static void take_copy(struct load_bytes *bytes)
+{
+	bytes->copy = malloc(bytes->size);
+	if (bytes->copy != NULL)
+		memcpy(bytes->copy, bytes->wasm, bytes->size);
+	atomic_store_explicit(&bytes->state, BYTES_DONE, memory_order_release);
+}
+
+struct load_bytes *load_bytes_begin(const uint8_t *wasm, size_t size)
+{
+	struct load_bytes *bytes = is_wasm(wasm, size) ? calloc(1, sizeof(*bytes)) : NULL;
+
+	if (bytes == NULL)
+		return NULL;
+	bytes->wasm = wasm;
+	bytes->size = size;
+	frames_hold();
+	if (size <= COPY_AT_ONCE) {
+		take_copy(bytes);
+		return bytes;
+	}
+	pthread_mutex_lock(&self.lock);
+	bytes->next = self.queue;
+	self.queue = bytes;
+	pthread_mutex_unlock(&self.lock);
+	if (state.on_watch != NULL)
+		state.on_watch();
+	if (state.wake != NULL)
+		state.wake();
+	return bytes;
+}
+
+static void unqueue(struct load_bytes *bytes)
+{
+	struct load_bytes **link = &self.queue;
+
+	pthread_mutex_lock(&self.lock);
+	while (*link != NULL && *link != bytes)
+		link = &(*link)->next;
+	if (*link != NULL)
+		*link = bytes->next;
+	pthread_mutex_unlock(&self.lock);
+}
+
+void load_bytes_end(struct load_bytes *bytes)
+{
+	int expected = BYTES_WAITING;
+
+	if (bytes == NULL)
+		return;
+	if (atomic_compare_exchange_strong(&bytes->state, &expected, BYTES_READING)) {
+		/* Our thread did not come to it. */
+		unqueue(bytes);
+		if (bytes->size <= COPY_WHEN_LATE)
+			take_copy(bytes);
+		else
+			atomic_store_explicit(&bytes->state, BYTES_DONE, memory_order_release);
+	}
+	/* acquire: pairs with read_one() */
+	while (atomic_load_explicit(&bytes->state, memory_order_acquire) != BYTES_DONE)
+		sched_yield();
+	bytes->wasm = NULL;
+}
+
+void load_bytes_free(struct load_bytes *bytes)
+{
+	if (bytes == NULL)
+		return;
+	frames_release();
+	wasmbin_unref(bytes->parsed);
+	free(bytes->copy);
+	free(bytes);
+}
+
+static struct load_bytes *next_waiting(void)
+{
+	struct load_bytes *bytes;
+	int expected = BYTES_WAITING;
+
+	pthread_mutex_lock(&self.lock);
+	/* The claim is made under the lock: a host thread that comes first has unqueued or will
+	 * spin. */
+	while ((bytes = self.queue) != NULL) {
+		self.queue = bytes->next;
+		expected = BYTES_WAITING;
+		if (atomic_compare_exchange_strong(&bytes->state, &expected, BYTES_READING))
+			break;
+	}
+	pthread_mutex_unlock(&self.lock);
+	return bytes;
+}
+
+bool bytes_work(void)
+{
+	struct load_bytes *bytes = next_waiting();
+
+	if (bytes == NULL)
+		return false;
+	bytes->parsed = wasmbin_parse(bytes->wasm, bytes->size);
+	/* release: pairs with load_bytes_end(); the object may be gone right after */
+	atomic_store_explicit(&bytes->state, BYTES_DONE, memory_order_release);
+	return true;
+}
+
+struct wasmbin *bytes_parsed(struct load_bytes *bytes)
+{
+	if (bytes->parsed == NULL && bytes->copy != NULL)
+		bytes->parsed = wasmbin_parse(bytes->copy, bytes->size);
+	free(bytes->copy);
+	bytes->copy = NULL;
+	if (bytes->parsed == NULL) {
+		log_line(LOG_INFO, "wasm bytes (%zu) could not be read: names from the image only",
+			 bytes->size);
+		return NULL;
+	}
+	return wasmbin_ref(bytes->parsed);
+}
+
+void bytes_fork_prepare(void)
+{
+	pthread_mutex_lock(&self.lock);
+}
+
+void bytes_fork_parent(void)
+{
+	pthread_mutex_unlock(&self.lock);
+}
+
+void bytes_fork_child(void)
+{
+	pthread_mutex_init(&self.lock, NULL);
+	self.queue =
+		NULL; /* load calls under way on the parent's other threads do not exist here */
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frames.c - __register_frame as a source of images, in hosts with and without a C API.
+ *
+ * The argument is the .eh_frame's start or, with an LLVM unwinder, one FDE (LSB Core, section
+ * 10.6.1: length, CIE pointer, pc begin). The first FDE's pc lies at the start of the text, one
+ * page behind the image's header; a search from the .eh_frame would cross the whole text.
+ */
+#include "preload/load/frames.h"
+
+#include <string.h>
+
+#include "preload/base/guarded.h"
+#include "preload/base/state.h"
+#include "preload/load/header.h"
+#include "preload/load/load.h"
+#include "preload/load/registry.h"
+
+static __thread __attribute__((tls_model("initial-exec"))) struct {
+	uint32_t last; /* loading registered last within the present load call */
+	bool is_holding;
+} here;
+
+uint32_t frames_last_registered(void)
+{
+	return here.last;
+}
+
+void frames_hold(void)
+{
+	here.is_holding = true;
+	here.last = 0;
+}
+
+void frames_release(void)
+{
+	struct loading *loading;
+
+	if (here.is_holding && here.last != 0) {
+		registry_lock();
+		loading = registry_by_id(here.last);
+		if (loading != NULL)
+			loading->is_held = false;
+		registry_unlock();
+	}
+	here.is_holding = false;
+	here.last = 0;
+}
+
+/* The code address of the first FDE at or after BEGIN, 0 when there is none we can read. */
+static uintptr_t first_code_address(uintptr_t begin)
+{
+	uint32_t head[3]; /* length, 0 or CIE pointer, first word of the body */
+
+	for (int record = 0; record < 2; record++) {
+		int32_t delta;
+
+		if (guarded_read(begin, head, sizeof(head)) != 0 || head[0] == 0 ||
+		    head[0] == UINT32_MAX)
+			return 0;
+		if (head[1] == 0) { /* a CIE: its first FDE follows */
+			begin += 4 + (uintptr_t)head[0];
+			continue;
+		}
+		/* Cranelift writes DW_EH_PE_pcrel|sdata4
+		 * (cranelift/codegen/src/isa/unwind/systemv.rs). */
+		memcpy(&delta, &head[2], sizeof(delta));
+		return begin + 8 + (uintptr_t)(intptr_t)delta;
+	}
+	return 0;
+}
+
+void load_register_frame(const void *begin)
+{
+	uintptr_t code = first_code_address((uintptr_t)begin);
+	struct image_layout layout;
+	struct loading *loading;
+
+	if (code == 0 || header_find(code, &layout) != 0 || code < layout.text ||
+	    code >= layout.text + layout.text_size)
+		return;
+	registry_lock();
+	loading = registry_at(&layout);
+	if (loading == NULL)
+		loading = registry_add(&layout, "wasmtime");
+	if (loading != NULL) {
+		loading->is_held = here.is_holding && !loading->is_built;
+		here.last = loading->id;
+	}
+	registry_unlock();
+	if (loading == NULL)
+		return;
+	if (state.on_first_guest != NULL)
+		state.on_first_guest();
+	if (state.wake != NULL)
+		state.wake();
+}
+
+/* The live loading whose unwind tables hold BEGIN. */
+static struct loading *loading_with_frames(uintptr_t begin)
+{
+	struct loading *loading;
+
+	for (loading = registry_first(); loading != NULL; loading = loading->next) {
+		const struct image_layout *layout = &loading->layout;
+
+		if (loading->died == UINT64_MAX && begin >= layout->base &&
+		    begin - layout->base < layout->size)
+			break;
+	}
+	return loading;
+}
+
+void load_deregister_frame(const void *begin)
+{
+	struct loading *loading;
+
+	registry_lock();
+	loading = loading_with_frames((uintptr_t)begin);
+	if (loading != NULL) {
+		loading->is_held = false;
+		loading->users++;
+	}
+	registry_unlock();
+	if (loading == NULL)
+		return;
+	loading_take_tables(loading);
+	registry_lock();
+	registry_retire(loading);
+	loading->users--;
+	registry_unlock();
+	if (state.wake != NULL)
+		state.wake();
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instance.c - the table of instances.
+ *
+ * A slot per live key, chained by store: when the store goes, its slots go, but the facts of an
+ * instance stay until our thread says that no sample of it can be waiting. Platforms make thousands
+ * of instances a second, so slots are reused and nothing grows with the number ever made but one
+ * counter a loading.
+ */
+#include "preload/load/instance.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "preload/base/stats.h"
+#include "preload/load/map.h"
+
+/* A key of a store: an instance's own or an alias. */
+struct slot {
+	struct instance_key key;
+	struct instance_info info; /* id 0: an alias */
+	uint32_t next;		   /* in the store's chain, or in the free or ended chain; 0 ends */
+};
+
+static struct {
+	pthread_mutex_t lock; /* guards all below */
+	struct slot *slots;   /* index 0 is never used */
+	uint32_t slot_count, slot_capacity;
+	uint32_t free;	/* chain */
+	uint32_t ended; /* instances of deleted stores, chain */
+	uint32_t old;	/* those that had ended at the last reclaim */
+	uint32_t last_id;
+	struct map ids;	    /* key -> id */
+	struct map by_id;   /* id -> slot */
+	struct map stores;  /* store -> chain */
+	struct map serials; /* loading -> instances created */
+} self = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static __thread __attribute__((tls_model("initial-exec"))) struct {
+	struct instance_key key;
+	uint32_t id;
+} last_used; /* store ids are never reused, so this never lies */
+
+static uint32_t take_slot(void)
+{
+	uint32_t index = self.free;
+
+	if (index != 0) {
+		self.free = self.slots[index].next;
+		return index;
+	}
+	if (self.slot_count + 1 >= self.slot_capacity) {
+		uint32_t capacity = self.slot_capacity != 0 ? self.slot_capacity * 2 : 64;
+		struct slot *bigger = realloc(self.slots, capacity * sizeof(*bigger));
+
+		if (bigger == NULL)
+			return 0;
+		self.slots = bigger;
+		self.slot_capacity = capacity;
+	}
+	return ++self.slot_count;
+}
+
+static void give_slot(uint32_t index)
+{
+	self.slots[index].next = self.free;
+	self.free = index;
+}
+
+/* Puts a new slot for KEY into its store's chain. Returns its index, 0 without memory. */
+static uint32_t add_slot(struct instance_key key, uint32_t id)
+{
+	uint32_t index = take_slot();
+
+	if (index == 0)
+		return 0;
+	self.slots[index] = (struct slot){
+		.key = key,
+		.next = map_get(&self.stores, key.store, 0),
+	};
+	if (map_put(&self.ids, key.store, key.key, id) != 0) {
+		give_slot(index);
+		return 0;
+	}
+	if (map_put(&self.stores, key.store, 0, index) != 0) {
+		map_remove(&self.ids, key.store, key.key);
+		give_slot(index);
+		return 0;
+	}
+	return index;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint32_t next_serial(uint32_t loading)
+{
+	uint32_t serial = map_get(&self.serials, loading, 0) + 1;
+
+	map_put(&self.serials, loading, 0, serial);
+	return serial;
+}
+
+static uint32_t create(struct instance_key key, uint32_t loading)
+{
+	uint32_t id = self.last_id + 1, index = add_slot(key, id);
+
+	if (index == 0)
+		return 0;
+	if (map_put(&self.by_id, id, 0, index) != 0)
+		return 0;
+	self.last_id = id;
+	self.slots[index].info = (struct instance_info){
+		.id = id,
+		.loading = loading,
+		.serial = loading != 0 ? next_serial(loading) : 0,
+		.store = key.store,
+		.created_ns = now_ns(),
+	};
+	stat_count(STAT_INSTANCES);
+	return id;
+}
+
+static void complete(uint32_t id, uint32_t loading)
+{
+	struct instance_info *info = &self.slots[map_get(&self.by_id, id, 0)].info;
+
+	if (info->id == id && info->loading == 0 && loading != 0) {
+		info->loading = loading;
+		info->serial = next_serial(loading);
+	}
+}
+
+uint32_t instance_for(struct instance_key key, uint32_t loading)
+{
+	uint32_t id;
+
+	if (loading == 0 && last_used.id != 0 && last_used.key.store == key.store &&
+	    last_used.key.key == key.key)
+		return last_used.id;
+	pthread_mutex_lock(&self.lock);
+	id = map_get(&self.ids, key.store, key.key);
+	if (id == 0)
+		id = create(key, loading);
+	else
+		complete(id, loading);
+	pthread_mutex_unlock(&self.lock);
+	last_used.key = key;
+	last_used.id = id;
+	return id;
+}
+
+uint32_t instance_find(struct instance_key key)
+{
+	uint32_t id;
+
+	if (last_used.id != 0 && last_used.key.store == key.store && last_used.key.key == key.key)
+		return last_used.id;
+	pthread_mutex_lock(&self.lock);
+	id = map_get(&self.ids, key.store, key.key);
+	pthread_mutex_unlock(&self.lock);
+	if (id != 0) {
+		last_used.key = key;
+		last_used.id = id;
+	}
+	return id;
+}
+
+void instance_alias(struct instance_key alias, uint32_t id)
+{
+	if (id == 0)
+		return;
+	pthread_mutex_lock(&self.lock);
+	if (map_get(&self.ids, alias.store, alias.key) == 0)
+		add_slot(alias, id);
+	pthread_mutex_unlock(&self.lock);
+}
+
+void instance_forget_store(uint64_t store)
+{
+	uint32_t index, next;
+
+	pthread_mutex_lock(&self.lock);
+	for (index = map_remove(&self.stores, store, 0); index != 0; index = next) {
+		struct slot *slot = &self.slots[index];
+
+		next = slot->next;
+		map_remove(&self.ids, slot->key.store, slot->key.key);
+		if (slot->info.id == 0) {
+			give_slot(index);
+			continue;
+		}
+		slot->next = self.ended;
+		self.ended = index;
+	}
+	pthread_mutex_unlock(&self.lock);
+}
+
+bool instance_get(uint32_t id, struct instance_info *info)
+{
+	uint32_t index;
+
+	pthread_mutex_lock(&self.lock);
+	index = map_get(&self.by_id, id, 0);
+	if (index != 0)
+		*info = self.slots[index].info;
+	pthread_mutex_unlock(&self.lock);
+	return index != 0;
+}
+
+void instance_reclaim(void)
+{
+	uint32_t index, next;
+
+	pthread_mutex_lock(&self.lock);
+	for (index = self.old; index != 0; index = next) {
+		next = self.slots[index].next;
+		map_remove(&self.by_id, self.slots[index].info.id, 0);
+		give_slot(index);
+	}
+	self.old = self.ended;
+	self.ended = 0;
+	pthread_mutex_unlock(&self.lock);
+}
+
+uint64_t instance_count(uint32_t loading)
+{
+	uint64_t count;
+
+	pthread_mutex_lock(&self.lock);
+	count = map_get(&self.serials, loading, 0);
+	pthread_mutex_unlock(&self.lock);
+	return count;
+}
+
+void instance_fork_prepare(void)
+{
+	pthread_mutex_lock(&self.lock);
+}
+
+void instance_fork_parent(void)
+{
+	pthread_mutex_unlock(&self.lock);
+}
+
+void instance_fork_child(void)
+{
+	pthread_mutex_init(&self.lock, NULL);
+}

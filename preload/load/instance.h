@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instance.h - instances: their ids, and the thread's way in and out of them.
+ *
+ * An instance is known by its store's id and its own key in that store (address of its context,
+ * index in the store), and belongs to one loading of a module. Ids are process-wide, from 1, never
+ * reused. Threads: any; one lock around the table, none on the way in once a thread's last-used
+ * instance is cached.
+ */
+#ifndef PRELOAD_LOAD_INSTANCE_H
+#define PRELOAD_LOAD_INSTANCE_H
+
+#include "preload/sig/thread.h"
+#include "symtab/base.h"
+
+struct instance_key {
+	uint64_t store; /* never reused by the engine */
+	uint64_t key;	/* within the store */
+};
+
+struct instance_info {
+	uint32_t id;
+	uint32_t loading; /* of its module; 0 unknown */
+	uint32_t serial;  /* 1, 2, ... within its module, in order of creation */
+	uint64_t store;
+	uint64_t created_ns; /* CLOCK_MONOTONIC */
+};
+
+/*
+ * The id of the instance with KEY, made if new. LOADING is what the caller knows of its module, 0
+ * if nothing; a later call with a loading completes it. 0 when memory is short.
+ */
+uint32_t instance_for(struct instance_key key, uint32_t loading);
+
+/* 0 when KEY was never seen. */
+uint32_t instance_find(struct instance_key key);
+
+/* Another name for the same instance (the address of a function, an index): instance_find() answers
+ * it too. */
+void instance_alias(struct instance_key alias, uint32_t id);
+
+/* The store is about to be deleted: its keys will not be asked for again. Facts of its instances
+ * stay until drained. */
+void instance_forget_store(uint64_t store);
+
+/* Facts of instance ID. False when unknown or dropped. Any thread. */
+bool instance_get(uint32_t id, struct instance_info *info);
+
+/* Our thread: facts of instances of deleted stores may go when no ring holds a sample from before.
+ */
+void instance_reclaim(void);
+
+/* Around a fork (load_fork_prepare() and so on call these). */
+void instance_fork_prepare(void);
+void instance_fork_parent(void);
+void instance_fork_child(void);
+
+/* Instances created so far for LOADING. */
+uint64_t instance_count(uint32_t loading);
+
+/* ---- in and out ------------------------------------------------------------------------------ */
+
+struct activation {
+	struct thread *thread; /* NULL: nothing was pushed */
+	uint32_t depth;
+};
+
+/*
+ * The host is about to enter a guest on this thread: from here to guest_leave() samples belong to
+ * INSTANCE (0: not known yet, see guest_is()). STACK_POINTER is the wrapper's frame address,
+ * CONTEXT the store's context (0 unknown), LAYOUT where the engine keeps its exit record (NULL
+ * unknown). Costs a few stores once the thread is known.
+ */
+struct activation guest_enter(uint32_t instance, uintptr_t stack_pointer, uintptr_t context,
+			      struct exit_layout *layout, uint32_t flags);
+void guest_leave(struct activation activation);
+
+#endif /* PRELOAD_LOAD_INSTANCE_H */

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * load.c - from an event to a loading (the host's thread), from a loading to a module (ours).
+ */
+#include "preload/load/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/base/guarded.h"
+#include "preload/base/log.h"
+#include "preload/base/state.h"
+#include "preload/base/stats.h"
+#include "preload/load/bytes.h"
+#include "preload/load/frames.h"
+#include "preload/load/header.h"
+#include "preload/load/instance.h"
+#include "preload/load/publish.h"
+#include "preload/load/registry.h"
+
+static struct symtab *symtab; /* our thread's */
+
+/* Tells whoever starts sampling and our thread that there is work. Without the lock. */
+static void wake_up(void)
+{
+	if (state.on_first_guest != NULL)
+		state.on_first_guest();
+	if (state.wake != NULL)
+		state.wake();
+}
+
+static void attach(struct loading *loading, const struct load_event *event)
+{
+	loading->is_held = false;
+	if (event->engine != NULL)
+		loading->engine = event->engine;
+	if (event->given_name != NULL && loading->given_name == NULL)
+		loading->given_name = strdup(event->given_name);
+	registry_set_handle(event->handle, loading->id);
+}
+
+/* The loading that EVENT is about: known by its base, registered last on this thread, or new. */
+static struct loading *find_or_add(const struct load_event *event)
+{
+	struct image_layout layout;
+	struct loading *loading;
+
+	if (event->image == 0)
+		return registry_by_id(frames_last_registered());
+	if (header_find(event->image, &layout) != 0) {
+		stat_count(STAT_MODULES_BROKEN);
+		log_line(LOG_INFO, "no code image at %#lx: the module is left out",
+			 (unsigned long)event->image);
+		return NULL;
+	}
+	loading = registry_at(&layout);
+	return loading != NULL ? loading : registry_add(&layout, event->engine);
+}
+
+uint32_t load_announce(const struct load_event *event)
+{
+	struct load_bytes *bytes = event->bytes;
+	struct loading *loading;
+	uint32_t id = 0;
+
+	registry_lock();
+	loading = find_or_add(event);
+	if (loading != NULL) {
+		id = loading->id;
+		attach(loading, event);
+		if (loading->bytes == NULL && !loading->is_built) {
+			loading->bytes = bytes;
+			bytes = NULL;
+		}
+	}
+	registry_unlock();
+	load_bytes_free(bytes);
+	frames_release();
+	if (id != 0)
+		wake_up();
+	return id;
+}
+
+void load_alias(const void *handle, const void *other)
+{
+	registry_lock();
+	registry_set_handle(other, registry_handle(handle));
+	registry_unlock();
+}
+
+void load_forget(const void *handle)
+{
+	struct loading *loading;
+
+	registry_lock();
+	loading = registry_by_id(registry_handle(handle));
+	registry_set_handle(handle, 0);
+	if (loading != NULL)
+		loading->users++;
+	registry_unlock();
+	/*
+	 * This may have been the last reference, and where unwind tables are off nobody will tell
+	 * us when the image goes: take its tables while they are surely there.
+	 */
+	if (loading != NULL) {
+		loading_take_tables(loading);
+		loading->users--;
+	}
+}
+
+uint32_t load_of_handle(const void *handle)
+{
+	uint32_t id;
+
+	registry_lock();
+	id = registry_handle(handle);
+	registry_unlock();
+	return id;
+}
+
+bool load_range(uint32_t id, uintptr_t *start, uintptr_t *end)
+{
+	struct loading *loading;
+
+	registry_lock();
+	loading = registry_by_id(id);
+	if (loading != NULL) {
+		*start = loading->layout.text;
+		*end = loading->layout.text + loading->layout.text_size;
+	}
+	registry_unlock();
+	return loading != NULL;
+}
+
+bool load_engine_version(uint32_t id, char version[32])
+{
+	struct loading *loading;
+
+	registry_lock();
+	loading = registry_by_id(id);
+	if (loading != NULL)
+		memcpy(version, loading->layout.engine_version, 32);
+	registry_unlock();
+	return loading != NULL;
+}
+
+/* ---- our thread ----------------------------------------------------------------------------- */
+
+static void build(struct loading *loading, const struct load_observer *observer)
+{
+	struct module_source source = {
+		.engine = loading->engine,
+		.given_name = loading->given_name,
+		.layout = loading->layout,
+	};
+	struct module *module;
+
+	if (loading->bytes != NULL)
+		source.wasm = bytes_parsed(loading->bytes);
+	source.tables = loading->tables;
+	loading->tables = NULL;
+	module = source.tables != NULL ? module_new(&source) : NULL;
+	if (source.wasm != NULL && wasmbin_problem(source.wasm) != NULL)
+		log_line(LOG_INFO, "%s: %s", module != NULL ? module_name(module) : "a module",
+			 wasmbin_problem(source.wasm));
+	wasmbin_unref(source.wasm);
+	if (module == NULL) {
+		stat_count(STAT_MODULES_BROKEN);
+		return;
+	}
+	if (module_function_count(module) == 0)
+		stat_count(STAT_MODULES_SKIPPED);
+	else if (symtab_add(symtab, module, loading->id, loading->layout.text,
+			    loading->layout.text_size, loading->born) == 0)
+		observer->added(symtab_find(symtab, loading->layout.text, loading->born));
+	module_unref(module);
+}
+
+/* The next loading that can be built, marked as ours. COMPLETE ends below those that cannot. */
+static struct loading *next_to_build(uint64_t *complete)
+{
+	struct loading *found = NULL;
+
+	registry_lock();
+	*complete = publish_generation();
+	/* Oldest first: symtab_add() lets a newer range end an older one. */
+	for (struct loading *loading = registry_first(); loading != NULL; loading = loading->next) {
+		if (loading->is_built)
+			continue;
+		if (!loading->is_held)
+			found = loading;
+		else if (loading->born <= *complete)
+			*complete = loading->born - 1;
+	}
+	if (found != NULL)
+		found->is_built = true;
+	registry_unlock();
+	return found;
+}
+
+static struct loading *next_to_retire(void)
+{
+	struct loading *loading;
+
+	registry_lock();
+	for (loading = registry_first(); loading != NULL; loading = loading->next) {
+		if (loading->is_built && loading->died != UINT64_MAX && !loading->is_retire_told)
+			break;
+	}
+	if (loading != NULL)
+		loading->is_retire_told = true;
+	registry_unlock();
+	return loading;
+}
+
+uint64_t load_work(const struct load_observer *observer)
+{
+	struct loading *loading;
+	uint64_t complete;
+
+	if (load_symtab() == NULL)
+		return 0;
+	while (bytes_work())
+		;
+	while ((loading = next_to_build(&complete)) != NULL) {
+		loading_take_tables(loading);
+		build(loading, observer);
+	}
+	while ((loading = next_to_retire()) != NULL) {
+		symtab_retire(symtab, loading->id, loading->died);
+		observer->retired(loading->id, loading->died);
+	}
+	return complete;
+}
+
+struct symtab *load_symtab(void)
+{
+	if (symtab == NULL)
+		symtab = symtab_new();
+	return symtab;
+}
+
+void load_reclaim(uint64_t drained)
+{
+	struct loading *loading, *next;
+
+	registry_lock();
+	publish_reclaim();
+	for (loading = registry_first(); loading != NULL; loading = next) {
+		next = loading->next;
+		if (loading->is_retire_told && loading->died <= drained && loading->users == 0)
+			registry_drop(loading);
+	}
+	registry_unlock();
+	if (symtab != NULL)
+		symtab_forget(symtab, drained);
+}
+
+void load_fork_prepare(void)
+{
+	registry_lock();
+	bytes_fork_prepare();
+	instance_fork_prepare();
+}
+
+void load_fork_parent(void)
+{
+	instance_fork_parent();
+	bytes_fork_parent();
+	registry_unlock();
+}
+
+void load_fork_child(void)
+{
+	instance_fork_child();
+	bytes_fork_child();
+	registry_fork_child();
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * load.h - a load event becomes a module in the set.
+ *
+ * Whoever sees code arrive or go (runtime/) says so here; nobody here knows an engine's name.
+ * On the host's thread only headers are read and the code range is published, so that a sample
+ * of the very first instruction can be attributed; tables, names and hashes are taken by our
+ * thread. The same image announced twice is one loading.
+ *
+ * Threads: any host thread, unless said otherwise. One lock inside, never held while the host's
+ * code runs. Signals: never.
+ */
+#ifndef PRELOAD_LOAD_LOAD_H
+#define PRELOAD_LOAD_LOAD_H
+
+#include "symtab/base.h"
+
+struct symtab;
+struct symtab_entry;
+
+/* ---- wasm bytes, around the engine's own load call ------------------------------------------ */
+
+struct load_bytes;
+
+/*
+ * Announces SIZE bytes at WASM before the real call: our thread reads them while the engine
+ * compiles. They stay the host's and are not read after load_bytes_end(). Returns NULL when there
+ * is nothing to read (too short, text format, no memory).
+ */
+struct load_bytes *load_bytes_begin(const uint8_t *wasm, size_t size);
+
+/* After the real call, before the host gets its result: waits for a read under way. NULL is
+ * allowed. */
+void load_bytes_end(struct load_bytes *bytes);
+
+/* Gives up bytes that no load_announce() took: the load failed. After load_bytes_end(). NULL is
+ * allowed. */
+void load_bytes_free(struct load_bytes *bytes);
+
+/* ---- loadings ------------------------------------------------------------------------------- */
+
+struct load_event {
+	const char *engine; /* "wasmtime"; static */
+	const void *handle; /* the host's handle of the module; NULL when seen otherwise */
+	uintptr_t image;    /* an address in the image, at or after its ELF header; 0: unknown */
+	struct load_bytes *bytes; /* taken over; NULL: none */
+	const char *given_name;	  /* the embedder's name for it; NULL; copied */
+};
+
+/*
+ * A module was loaded. Finds the image's header, publishes its code range, wakes us at the first
+ * guest. With image 0 the image registered last on this thread (load_register_frame) is meant.
+ * Returns the loading's id (symtab_entry.id), 0 when there is no code to sample (no functions,
+ * interpreter, refused; counted and logged once).
+ */
+uint32_t load_announce(const struct load_event *event);
+
+/* HANDLE is another handle of the same module (clone, shared, obtained). */
+void load_alias(const void *handle, const void *other);
+
+/* HANDLE is about to be deleted. Its code may live on in stores: names stay. */
+void load_forget(const void *handle);
+
+/* The loading behind HANDLE, 0 when unknown. */
+uint32_t load_of_handle(const void *handle);
+
+/* Facts of a live loading, for wrappers. False when unknown. */
+bool load_range(uint32_t loading, uintptr_t *start, uintptr_t *end);
+bool load_engine_version(uint32_t loading, char version[32]);
+
+/* ---- frame registration --------------------------------------------------------------------- */
+
+/* BEGIN is the argument of __register_frame: a CIE or an FDE. Call after the real one. */
+void load_register_frame(const void *begin);
+
+/* Before the real __deregister_frame: takes a copy that is still waiting, then ends the range. */
+void load_deregister_frame(const void *begin);
+
+/* ---- our thread ------------------------------------------------------------------------------ */
+
+/* What our thread wants to know of changes to the symbol set; called from within load_work(). */
+struct load_observer {
+	void (*added)(const struct symtab_entry *entry);
+	void (*retired)(uint32_t loading, uint64_t died);
+};
+
+/*
+ * Takes announced bytes and tables into the symbol set. Returns the generation up to which every
+ * sample now resolves: a module whose load call has not ended yet keeps it below its own.
+ */
+uint64_t load_work(const struct load_observer *observer);
+
+/*
+ * Looks at /proc/self/maps for images nobody announced. True when one was found. UNKNOWN_PC is a
+ * sampled address outside all ranges that asks for a look nearby, 0 for a full look.
+ */
+bool load_scan(uintptr_t unknown_pc);
+
+/* The symbol set; our thread only. */
+struct symtab *load_symtab(void);
+
+/*
+ * Frees what no sample can need any more: entries and range arrays that ended before generation
+ * DRAINED, up to which all rings were emptied, and that no running handler uses.
+ */
+void load_reclaim(uint64_t drained);
+
+/*
+ * Around a fork, of this room's locks. In the child nothing is lost but bytes that other threads'
+ * load calls were handing over; what our thread had begun is begun anew.
+ */
+void load_fork_prepare(void);
+void load_fork_parent(void);
+void load_fork_child(void);
+
+#endif /* PRELOAD_LOAD_LOAD_H */

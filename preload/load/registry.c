@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry.c - the list of loadings and the lock around it.
+ *
+ * A list, for there are few at a time: what died leaves as soon as no sample can need it.
+ */
+#include "preload/load/registry.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/base/guarded.h"
+#include "preload/base/log.h"
+#include "preload/base/stats.h"
+#include "preload/load/map.h"
+#include "preload/load/publish.h"
+
+static struct {
+	pthread_mutex_t lock; /* guards all below, and publish.c */
+	struct loading *first;
+	struct map handles; /* handle -> id */
+	uint32_t last_id;
+} self = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void registry_lock(void)
+{
+	pthread_mutex_lock(&self.lock);
+}
+
+void registry_unlock(void)
+{
+	pthread_mutex_unlock(&self.lock);
+}
+
+struct loading *registry_first(void)
+{
+	return self.first;
+}
+
+static bool is_same_image(const struct image_layout *a, const struct image_layout *b)
+{
+	return a->base == b->base && a->size == b->size && a->text == b->text &&
+	       a->text_size == b->text_size && a->eh_frame_size == b->eh_frame_size;
+}
+
+struct loading *registry_at(const struct image_layout *layout)
+{
+	for (struct loading *loading = self.first; loading != NULL; loading = loading->next) {
+		if (loading->died == UINT64_MAX && is_same_image(&loading->layout, layout))
+			return loading;
+	}
+	return NULL;
+}
+
+struct loading *registry_by_id(uint32_t id)
+{
+	for (struct loading *loading = self.first; loading != NULL; loading = loading->next) {
+		if (loading->id == id)
+			return loading;
+	}
+	return NULL;
+}
+
+/* Why nothing of this image can be sampled, or NULL. */
+static const char *refusal(const struct image_layout *layout)
+{
+	static atomic_flag said_debug = ATOMIC_FLAG_INIT, said_bytecode = ATOMIC_FLAG_INIT;
+
+	if (layout->has_guest_debug) {
+		log_once(
+			&said_debug,
+			"a module was refused: its engine has guest debugging on, which copies the "
+			"code for each store; turn it off to profile");
+		stat_count(STAT_MODULES_REFUSED);
+		return "guest debugging";
+	}
+	if (layout->is_bytecode) {
+		log_once(&said_bytecode, "a module was refused: its engine interprets bytecode "
+					 "(pulley), which leaves "
+					 "no native frames to sample");
+		stat_count(STAT_MODULES_REFUSED);
+		return "bytecode";
+	}
+	if (layout->text_size == 0) {
+		stat_count(STAT_MODULES_SKIPPED);
+		return "no code";
+	}
+	return NULL;
+}
+
+/* Code at the same addresses replaces what was there: the host unmapped it without telling. */
+static void end_overlapped(const struct loading *newer)
+{
+	const struct image_layout *fresh = &newer->layout;
+
+	for (struct loading *loading = self.first; loading != NULL; loading = loading->next) {
+		const struct image_layout *old = &loading->layout;
+
+		if (loading != newer && loading->died == UINT64_MAX &&
+		    old->text < fresh->text + fresh->text_size &&
+		    fresh->text < old->text + old->text_size) {
+			int waiting = TABLES_WAITING;
+
+			loading->died = newer->born;
+			/* What its tables' addresses hold now is not its own. */
+			atomic_compare_exchange_strong(&loading->tables_state, &waiting,
+						       TABLES_TAKEN);
+		}
+	}
+}
+
+struct loading *registry_add(const struct image_layout *layout, const char *engine)
+{
+	struct loading *loading;
+	struct range range;
+
+	if (refusal(layout) != NULL)
+		return NULL;
+	loading = calloc(1, sizeof(*loading));
+	if (loading == NULL)
+		return NULL;
+	loading->id = ++self.last_id;
+	loading->layout = *layout;
+	loading->engine = engine;
+	loading->died = UINT64_MAX;
+	range = (struct range){
+		.start = layout->text,
+		.end = layout->text + layout->text_size,
+		.id = loading->id,
+		.has_frame_pointers = 1,
+	};
+	loading->born = publish_add(&range);
+	if (loading->born == 0) {
+		free(loading);
+		return NULL;
+	}
+	loading->next = self.first;
+	self.first = loading;
+	end_overlapped(loading);
+	stat_count(STAT_MODULES);
+	log_line(LOG_DEBUG, "loading %u: %s %s, %zu bytes of code at %#lx", loading->id, engine,
+		 layout->engine_version, layout->text_size, (unsigned long)layout->text);
+	return loading;
+}
+
+void registry_retire(struct loading *loading)
+{
+	uint64_t died;
+
+	if (loading->died != UINT64_MAX)
+		return;
+	died = publish_remove(loading->id);
+	/* Without memory the range stays; its names stay right, for nothing else is there yet. */
+	if (died != 0)
+		loading->died = died;
+}
+
+void registry_drop(struct loading *loading)
+{
+	struct loading **link = &self.first;
+
+	while (*link != loading)
+		link = &(*link)->next;
+	*link = loading->next;
+	load_bytes_free(loading->bytes);
+	image_tables_free(loading->tables);
+	free(loading->given_name);
+	free(loading);
+}
+
+void registry_set_handle(const void *handle, uint32_t id)
+{
+	if (handle == NULL)
+		return;
+	if (id == 0)
+		map_remove(&self.handles, (uintptr_t)handle, 0);
+	else
+		map_put(&self.handles, (uintptr_t)handle, 0, id);
+}
+
+uint32_t registry_handle(const void *handle)
+{
+	return map_get(&self.handles, (uintptr_t)handle, 0);
+}
+
+void loading_take_tables(struct loading *loading)
+{
+	int expected = TABLES_WAITING;
+
+	if (atomic_compare_exchange_strong(&loading->tables_state, &expected, TABLES_TAKING)) {
+		loading->tables = image_copy(&guarded_memory, &loading->layout);
+		/* release: pairs with the loads below and in load_work() */
+		atomic_store_explicit(&loading->tables_state, TABLES_TAKEN, memory_order_release);
+		return;
+	}
+	/* Whoever takes them holds no lock and waits for nothing: this ends. */
+	while (atomic_load_explicit(&loading->tables_state, memory_order_acquire) != TABLES_TAKEN)
+		sched_yield();
+}
+
+void registry_fork_child(void)
+{
+	pthread_mutex_init(&self.lock, NULL);
+	for (struct loading *loading = self.first; loading != NULL; loading = loading->next) {
+		int taking = TABLES_TAKING;
+
+		/* The thread that was copying does not exist here; the memory does. */
+		atomic_compare_exchange_strong(&loading->tables_state, &taking, TABLES_WAITING);
+	}
+}

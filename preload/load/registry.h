@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry.h - every loading of a module that is there or still needed, and its way through our
+ * hands.
+ *
+ *   announced: range published --> tables taken (our thread, or the thread that unmaps) --> built
+ * --> retired --> freed
+ *
+ * Everything here but loading_take_tables() wants the registry's lock.
+ */
+#ifndef PRELOAD_LOAD_REGISTRY_H
+#define PRELOAD_LOAD_REGISTRY_H
+
+#include "preload/load/load.h"
+#include "symtab/symtab.h"
+
+enum tables_state { TABLES_WAITING, TABLES_TAKING, TABLES_TAKEN };
+
+struct loading {
+	struct loading *next;
+	uint32_t id;
+	struct image_layout layout;
+	const char *engine;
+	char *given_name;
+	struct load_bytes *bytes;
+	struct image_tables *tables;
+	atomic_int tables_state;
+	atomic_uint users;   /* threads that use it without the lock: it is not freed meanwhile */
+	uint64_t born, died; /* died: UINT64_MAX while the code is there */
+	bool is_held;  /* registered from within a load call that has not ended: name and bytes will
+			  follow */
+	bool is_built; /* our thread put it into the symbol set */
+	bool is_retire_told; /* and took it out again */
+	bool was_scanned;    /* found by the scan: nobody will tell us when it goes */
+};
+
+void registry_lock(void);
+void registry_unlock(void);
+
+/* All loadings, newest first. */
+struct loading *registry_first(void);
+
+/* The live loading of the image with LAYOUT, or NULL; another image at the same base is not it. */
+struct loading *registry_at(const struct image_layout *layout);
+struct loading *registry_by_id(uint32_t id);
+
+/*
+ * Adds the image that LAYOUT describes and publishes its code. NULL when there is nothing to sample
+ * (counted and said once) or memory is short. Wakes nobody.
+ */
+struct loading *registry_add(const struct image_layout *layout, const char *engine);
+
+/* Ends LOADING's range; its tables must have been taken. */
+void registry_retire(struct loading *loading);
+
+/* Removes and frees LOADING, which nobody uses. */
+void registry_drop(struct loading *loading);
+
+/* HANDLE stands for LOADING from now on; 0 forgets it. */
+void registry_set_handle(const void *handle, uint32_t id);
+uint32_t registry_handle(const void *handle);
+
+/* Copies the image's tables if nobody has, or waits for whoever does. Without the lock. */
+void loading_take_tables(struct loading *loading);
+
+/* Around a fork: the lock is held; in the child it is new and what a lost thread began is begun
+ * anew. */
+void registry_fork_child(void);
+
+#endif /* PRELOAD_LOAD_REGISTRY_H */
