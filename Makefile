@@ -10,7 +10,7 @@ comma := ,
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Werror
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
-	-D_GNU_SOURCE -I. -MMD -MP $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
+	-D_GNU_SOURCE -I. -include preload/base/floor.h -MMD -MP $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 
 # Rooms by what they end up in; the order is the direction of includes.
 LIBRARY_ROOMS := symtab preload/base preload/sig preload/hook preload/load preload/runtime \
@@ -42,11 +42,12 @@ $(BUILD)/obj/%.o: %.c
 CFLAGS_preload_sig := -fno-stack-protector -fstack-usage -U_FORTIFY_SOURCE
 
 # The libraries are static and hidden: nothing that we load may enter the host's global scope.
-LIBRARY_LIBS := -l:libz.a -l:libiberty.a -lpthread -ldl
+# libpthread and libdl hold what the floor names until glibc 2.34, and are empty since.
+LIBRARY_LIBS := -l:libz.a -l:libiberty.a -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -l:librt.so.1
 $(BUILD)/libguestprof.so: $(call objects,$(LIBRARY_SOURCES)) preload/exports.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--version-script=preload/exports.map \
-		-Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -Wl,--exclude-libs,ALL -Wl,--as-needed $(LIBRARY_LIBS)
+		-Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete -Wl,--exclude-libs,ALL $(LIBRARY_LIBS)
 
 $(BUILD)/guestprof: $(call objects,$(COMMAND_SOURCES))
 	$(call say,LINK,$@)
