@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock_timer.h - the clock of a thread as a POSIX timer on its CPU time.
+ *
+ * Ticks with the kernel's own tick (250 a second at HZ=250); what it merges is counted as overruns.
+ * By system call: glibc's timer_create may allocate, and its version is newer than our floor.
+ */
+#ifndef PRELOAD_SAMPLER_CLOCK_TIMER_H
+#define PRELOAD_SAMPLER_CLOCK_TIMER_H
+
+#include "preload/sig/thread.h"
+
+/* From any thread of the process. The signal carries THREAD. 0 or negative errno. */
+int clock_timer_arm(struct thread *thread, int signo, uint32_t hz);
+
+/* Deletes the timer, if there is one. From any thread. */
+void clock_timer_disarm(struct thread *thread);
+
+#endif /* PRELOAD_SAMPLER_CLOCK_TIMER_H */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scan.h - looks at /proc/self/task: blocks for new threads, ended blocks for vanished ones.
+ *
+ * Our thread only, under the sampler's lock. Clocks are armed by the caller.
+ */
+#ifndef PRELOAD_SAMPLER_SCAN_H
+#define PRELOAD_SAMPLER_SCAN_H
+
+#include <sys/types.h>
+
+/* OUR_TID is never given a block. */
+void scan_threads(pid_t our_tid);
+
+#endif /* PRELOAD_SAMPLER_SCAN_H */

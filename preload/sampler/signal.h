@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signal.h - which signal the clocks send, and the host's own action for it.
+ *
+ * The host keeps what it would have without us: signals that are not our clocks' go to its action,
+ * and what it asks or sets through libc is answered from our note of it. The handler is never
+ * removed: a signal may still be on its way, and the default would end the process.
+ */
+#ifndef PRELOAD_SAMPLER_SIGNAL_H
+#define PRELOAD_SAMPLER_SIGNAL_H
+
+#include <signal.h>
+
+#include "symtab/base.h"
+
+/*
+ * Installs handler_on_signal: for SIGPROF when it is free, else for another signal below 32 that
+ * is, else for SIGPROF in front of the host's handler. Says in one line when it is not the first.
+ * Returns the signal's number, or negative errno.
+ */
+int signal_take(void);
+
+/*
+ * For the wrappers of sigaction and its relatives. False: not our signal, call the real one. True:
+ * done as the host asked; *OLD (may be NULL) is what it set before, ACT (may be NULL) is noted.
+ */
+bool signal_host_action(int signo, const struct sigaction *act, struct sigaction *old);
+
+/*
+ * Now and then, on our thread: a host that sets handlers by system call (Go does) may have replaced
+ * ours, and a Go runtime that came later needs its handlers on the alternate stack.
+ */
+void signal_check(void);
+
+/* handler_setup.foreign: does what the kernel would have done with the host's action. */
+void signal_foreign(int signo, siginfo_t *info, void *context);
+
+#endif /* PRELOAD_SAMPLER_SIGNAL_H */

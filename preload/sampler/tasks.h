@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tasks.h - what /proc and the C library know about the threads of this process.
+ *
+ * The functions that open files are for our thread only, whose descriptors the host cannot see.
+ */
+#ifndef PRELOAD_SAMPLER_TASKS_H
+#define PRELOAD_SAMPLER_TASKS_H
+
+#include <sys/types.h>
+
+#include "symtab/base.h"
+
+struct task {
+	char state;	     /* as in stat: R, S, Z ... */
+	uint64_t start_time; /* field 22: clock ticks since boot */
+};
+
+/* Calls VISIT for each thread of the process. Returns 0, negative errno. */
+int tasks_each(void (*visit)(void *context, pid_t tid), void *context);
+
+/* 0, -ESRCH when there is no such thread, -EINVAL when its line makes no sense. */
+int tasks_read(pid_t tid, struct task *task);
+
+/* The thread's name, cut to SIZE with a NUL; NAME is left alone when it cannot be read. */
+void tasks_read_name(pid_t tid, char *name, size_t size);
+
+/* From the text of a stat file; a name may hold spaces and parentheses. Returns 0 or -EINVAL. */
+int tasks_parse_stat(const char *text, struct task *task);
+
+bool tasks_is_alive(pid_t tid);
+
+/*
+ * The calling thread's own stack, on whatever stack it runs now; any thread, keeps errno. False
+ * when it is not known.
+ */
+bool tasks_own_stack(uintptr_t *start, uintptr_t *end);
+
+#endif /* PRELOAD_SAMPLER_TASKS_H */
