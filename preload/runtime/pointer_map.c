@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* pointer_map.c - open addressing within a window: an entry is where its hash says, or close by. */
+#include "preload/runtime/pointer_map.h"
+
+#include <string.h>
+
+enum { WINDOW = 32, BEING_WRITTEN = 1 };
+
+static struct pointer_entry *entry_at(const struct pointer_map *map, uintptr_t key, uint32_t step)
+{
+	uint64_t hash = (key >> 4) * 0x9e3779b97f4a7c15u;
+
+	return &map->entries[((hash >> 32) + step) & (map->capacity - 1)];
+}
+
+static struct pointer_entry *find(const struct pointer_map *map, uintptr_t key)
+{
+	for (uint32_t step = 0; step < WINDOW; step++) {
+		struct pointer_entry *entry = entry_at(map, key, step);
+
+		/* acquire: pairs with pointer_map_put() */
+		if (atomic_load_explicit(&entry->key, memory_order_acquire) == key)
+			return entry;
+	}
+	return NULL;
+}
+
+static struct pointer_entry *claim(const struct pointer_map *map, uintptr_t key)
+{
+	for (uint32_t step = 0; step < WINDOW; step++) {
+		struct pointer_entry *entry = entry_at(map, key, step);
+		uintptr_t expected = 0;
+
+		/* acquire: pairs with the release in pointer_map_take() */
+		if (atomic_compare_exchange_strong_explicit(&entry->key, &expected, BEING_WRITTEN,
+							    memory_order_acquire,
+							    memory_order_relaxed))
+			return entry;
+	}
+	return NULL;
+}
+
+bool pointer_map_put(const struct pointer_map *map, const void *key, const uintptr_t *values)
+{
+	struct pointer_entry *entry = find(map, (uintptr_t)key);
+
+	if (entry == NULL)
+		entry = claim(map, (uintptr_t)key);
+	if (entry == NULL)
+		return false;
+	memcpy(entry->values, values, sizeof(entry->values));
+	/* release: pairs with find() */
+	atomic_store_explicit(&entry->key, (uintptr_t)key, memory_order_release);
+	return true;
+}
+
+bool pointer_map_get(const struct pointer_map *map, const void *key, uintptr_t *values)
+{
+	const struct pointer_entry *entry = key != NULL ? find(map, (uintptr_t)key) : NULL;
+
+	if (entry == NULL) {
+		memset(values, 0, sizeof(entry->values));
+		return false;
+	}
+	memcpy(values, entry->values, sizeof(entry->values));
+	return true;
+}
+
+bool pointer_map_take(const struct pointer_map *map, const void *key, uintptr_t *values)
+{
+	struct pointer_entry *entry = key != NULL ? find(map, (uintptr_t)key) : NULL;
+
+	if (entry == NULL) {
+		memset(values, 0, sizeof(entry->values));
+		return false;
+	}
+	memcpy(values, entry->values, sizeof(entry->values));
+	/* release: pairs with claim() */
+	atomic_store_explicit(&entry->key, 0, memory_order_release);
+	return true;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wasmtime_engine.h - what is known of each object in the process that is a Wasmtime.
+ *
+ * Lifetime: engines are never freed; one whose object was unloaded is not found any more, and the
+ * same file loaded again is another engine. Threads: any.
+ */
+#ifndef PRELOAD_RUNTIME_WASMTIME_ENGINE_H
+#define PRELOAD_RUNTIME_WASMTIME_ENGINE_H
+
+#include "preload/load/instance.h"
+#include "preload/runtime/wasmtime_abi.h"
+
+struct runtime_engine {
+	uintptr_t start, end; /* of the object */
+	bool is_wasmtime;     /* else some other engine with the names of wasm.h */
+	uint16_t number;      /* from 1: two engines count their stores alike */
+	atomic_bool is_unloaded;
+	atomic_int version; /* major; 0 until its first module was loaded */
+	/* NULL until the version is known, and for unknown versions. */
+	_Atomic(struct exit_layout *) layout;
+	struct exit_layout exit;
+	struct runtime_engine *replaced; /* the unloaded one whose place it took: still reachable */
+
+	/* Functions of the same object; NULL where it has none. */
+	void (*module_image_range)(const wasmtime_module_t *, void **start, void **end);
+	bool (*instance_export_nth)(wasmtime_context_t *, const wasmtime_instance_t *, size_t index,
+				    char **name, size_t *name_size, wasmtime_extern_t *item);
+	void (*extern_delete)(wasmtime_extern_t *);
+	wasmtime_context_t *(*store_context)(wasmtime_store_t *);
+	uint8_t (*extern_kind)(const wasm_extern_t *);
+};
+
+/* The Wasmtime that REAL, a function of its API, belongs to. NULL: not a Wasmtime, or a stub. */
+struct runtime_engine *runtime_engine_of(const void *real);
+
+/* ENGINE made LOADING: its image tells the engine's version. */
+void runtime_engine_learn(struct runtime_engine *engine, uint32_t loading);
+
+/* True when functions carry the address of their instance: 34 and later. */
+bool runtime_engine_has_contexts(const struct runtime_engine *engine);
+
+/* STORE_ID as it is unique in the process. */
+uint64_t runtime_engine_store(const struct runtime_engine *engine, uint64_t store_id);
+
+#endif /* PRELOAD_RUNTIME_WASMTIME_ENGINE_H */

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* wasmtime_module.c - modules of Wasmtime's C API: compiled, deserialized, cloned, deleted. */
+#include "preload/runtime/wasmtime_module.h"
+
+#include "preload/hook/hook.h"
+#include "preload/load/load.h"
+#include "preload/runtime/register_frame.h"
+
+EXPORT wasmtime_error_t *wasmtime_module_new(wasm_engine_t *engine, const uint8_t *wasm,
+					     size_t size, wasmtime_module_t **module);
+EXPORT wasmtime_error_t *wasmtime_module_deserialize(wasm_engine_t *engine, const uint8_t *image,
+						     size_t size, wasmtime_module_t **module);
+EXPORT wasmtime_error_t *wasmtime_module_deserialize_file(wasm_engine_t *engine, const char *path,
+							  wasmtime_module_t **module);
+EXPORT wasmtime_module_t *wasmtime_module_clone(const wasmtime_module_t *module);
+EXPORT void wasmtime_module_delete(wasmtime_module_t *module);
+EXPORT wasmtime_module_t *wasmtime_instance_pre_module(const wasmtime_instance_pre_t *pre);
+EXPORT wasmtime_error_t *wasmtime_linker_instantiate_pre(const wasmtime_linker_t *linker,
+							 const wasmtime_module_t *module,
+							 wasmtime_instance_pre_t **pre);
+EXPORT void wasmtime_instance_pre_delete(wasmtime_instance_pre_t *pre);
+
+/* ---- the two halves ---------------------------------------------------------------------------
+ */
+
+struct runtime_load runtime_load_begin(const void *real, const uint8_t *wasm, size_t size)
+{
+	struct runtime_load load = { 0 };
+
+	if (!hook_begin())
+		return load;
+	load.engine = runtime_engine_of(real);
+	if (load.engine != NULL && wasm != NULL)
+		load.bytes = load_bytes_begin(wasm, size);
+	load.registrations = runtime_registrations();
+	hook_end();
+	return load;
+}
+
+static uintptr_t find_image(const struct runtime_load *load, const wasmtime_module_t *module)
+{
+	void *start = NULL, *end = NULL;
+
+	if (module != NULL && load->engine->module_image_range != NULL)
+		load->engine->module_image_range(module, &start, &end);
+	if (start == NULL || start == end)
+		start = (void *)runtime_registered_since(load->registrations);
+	return (uintptr_t)start;
+}
+
+void runtime_load_end(struct runtime_load load, const void *handle, const wasmtime_module_t *module)
+{
+	int saved_errno = errno;
+	uintptr_t image;
+
+	if (load.engine == NULL)
+		return;
+	load_bytes_end(load.bytes);
+	if (handle == NULL || !hook_begin()) {
+		load_bytes_free(load.bytes);
+		errno = saved_errno;
+		return;
+	}
+	image = find_image(&load, module);
+	/* 0 would stand for an image of some earlier call: nothing was registered by this one. */
+	if (image != 0)
+		runtime_engine_learn(load.engine, load_announce(&(struct load_event){
+							  .engine = "wasmtime",
+							  .handle = handle,
+							  .image = image,
+							  .bytes = load.bytes,
+						  }));
+	else
+		load_bytes_free(load.bytes);
+	hook_end();
+	errno = saved_errno;
+}
+
+void runtime_load_alias(const void *real, const void *other, const void *handle)
+{
+	if (other == NULL || !hook_begin())
+		return;
+	if (runtime_engine_of(real) != NULL)
+		load_alias(other, handle);
+	hook_end();
+}
+
+void runtime_load_forget(const void *real, const void *handle)
+{
+	if (handle == NULL || !hook_begin())
+		return;
+	if (runtime_engine_of(real) != NULL)
+		load_forget(handle);
+	hook_end();
+}
+
+/* ---- loads ------------------------------------------------------------------------------------
+ */
+
+HOOK(wasmtime_module_new);
+wasmtime_error_t *wasmtime_module_new(wasm_engine_t *engine, const uint8_t *wasm, size_t size,
+				      wasmtime_module_t **module)
+{
+	__typeof__(&wasmtime_module_new) real = REAL(wasmtime_module_new);
+	struct runtime_load load = runtime_load_begin(real, wasm, size);
+	wasmtime_error_t *error = real(engine, wasm, size, module);
+	const wasmtime_module_t *made = error == NULL ? *module : NULL;
+
+	runtime_load_end(load, made, made);
+	return error;
+}
+
+HOOK(wasmtime_module_deserialize);
+wasmtime_error_t *wasmtime_module_deserialize(wasm_engine_t *engine, const uint8_t *image,
+					      size_t size, wasmtime_module_t **module)
+{
+	__typeof__(&wasmtime_module_deserialize) real = REAL(wasmtime_module_deserialize);
+	struct runtime_load load = runtime_load_begin(real, NULL, 0);
+	wasmtime_error_t *error = real(engine, image, size, module);
+	const wasmtime_module_t *made = error == NULL ? *module : NULL;
+
+	runtime_load_end(load, made, made);
+	return error;
+}
+
+HOOK(wasmtime_module_deserialize_file);
+wasmtime_error_t *wasmtime_module_deserialize_file(wasm_engine_t *engine, const char *path,
+						   wasmtime_module_t **module)
+{
+	__typeof__(&wasmtime_module_deserialize_file) real = REAL(wasmtime_module_deserialize_file);
+	struct runtime_load load = runtime_load_begin(real, NULL, 0);
+	wasmtime_error_t *error = real(engine, path, module);
+	const wasmtime_module_t *made = error == NULL ? *module : NULL;
+
+	runtime_load_end(load, made, made);
+	return error;
+}
+
+/* ---- other handles of the same module ---------------------------------------------------------
+ */
+
+HOOK(wasmtime_module_clone);
+wasmtime_module_t *wasmtime_module_clone(const wasmtime_module_t *module)
+{
+	__typeof__(&wasmtime_module_clone) real = REAL(wasmtime_module_clone);
+	wasmtime_module_t *clone = real(module);
+
+	runtime_load_alias(real, clone, module);
+	return clone;
+}
+
+HOOK(wasmtime_module_delete);
+void wasmtime_module_delete(wasmtime_module_t *module)
+{
+	__typeof__(&wasmtime_module_delete) real = REAL(wasmtime_module_delete);
+
+	runtime_load_forget(real, module);
+	real(module);
+}
+
+/* What is linked ahead of time is a handle of its module too: instances are made from it. */
+HOOK(wasmtime_linker_instantiate_pre);
+wasmtime_error_t *wasmtime_linker_instantiate_pre(const wasmtime_linker_t *linker,
+						  const wasmtime_module_t *module,
+						  wasmtime_instance_pre_t **pre)
+{
+	__typeof__(&wasmtime_linker_instantiate_pre) real = REAL(wasmtime_linker_instantiate_pre);
+	wasmtime_error_t *error = real(linker, module, pre);
+
+	runtime_load_alias(real, error == NULL ? *pre : NULL, module);
+	return error;
+}
+
+HOOK(wasmtime_instance_pre_delete);
+void wasmtime_instance_pre_delete(wasmtime_instance_pre_t *pre)
+{
+	__typeof__(&wasmtime_instance_pre_delete) real = REAL(wasmtime_instance_pre_delete);
+
+	runtime_load_forget(real, pre);
+	real(pre);
+}
+
+HOOK(wasmtime_instance_pre_module);
+wasmtime_module_t *wasmtime_instance_pre_module(const wasmtime_instance_pre_t *pre)
+{
+	__typeof__(&wasmtime_instance_pre_module) real = REAL(wasmtime_instance_pre_module);
+	wasmtime_module_t *module = real(pre);
+
+	runtime_load_alias(real, module, pre);
+	return module;
+}

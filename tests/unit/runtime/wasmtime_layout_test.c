@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* wasmtime_layout_test.c - the table against what was measured on real engines; gaps stay gaps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "preload/runtime/wasmtime_layout.h"
+
+static const struct {
+	int version;
+	uint16_t exit_fp, exit_pc, entry_fp;
+	bool is_trampoline;
+} measured[] = {
+	{ 25, 24, 32, 40, false }, { 36, 40, 48, 56, false }, { 40, 40, 48, 64, true },
+	{ 43, 48, 56, 72, true },  { 47, 48, 56, 72, true },  { 50, 48, 56, 72, true },
+};
+
+static void measured_versions(void **context)
+{
+	(void)context;
+	for (size_t i = 0; i < ARRAY_SIZE(measured); i++) {
+		struct exit_layout layout = { 0 };
+
+		assert_true(runtime_layout_fill(measured[i].version, &layout));
+		assert_int_equal(layout.exit_fp, measured[i].exit_fp);
+		assert_int_equal(layout.exit_pc, measured[i].exit_pc);
+		assert_int_equal(layout.entry_fp, measured[i].entry_fp);
+		assert_int_equal(layout.exit_fp_is_trampoline, measured[i].is_trampoline);
+		assert_int_equal(layout.offset, -1);
+		assert_int_equal(layout.candidate, -1);
+		assert_false(layout.hopeless);
+	}
+}
+
+static void unknown_versions(void **context)
+{
+	static const int versions[] = { -1, 0, 1, 14, 24, 26, 29, 51, 100 };
+
+	(void)context;
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+		struct exit_layout layout = { .exit_fp = 9 };
+
+		assert_false(runtime_layout_fill(versions[i], &layout));
+		assert_int_equal(layout.exit_fp, 9);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(measured_versions),
+		cmocka_unit_test(unknown_versions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
