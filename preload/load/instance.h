@@ -67,7 +67,7 @@ struct activation {
 
 /*
  * The host is about to enter a guest on this thread: from here to guest_leave() samples belong to
- * INSTANCE (0: not known yet, see guest_is()). STACK_POINTER is the wrapper's frame address,
+ * INSTANCE (0: not known). STACK_POINTER is the wrapper's frame address,
  * CONTEXT the store's context (0 unknown), LAYOUT where the engine keeps its exit record (NULL
  * unknown). Costs a few stores once the thread is known.
  */

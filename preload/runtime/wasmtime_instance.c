@@ -117,7 +117,7 @@ __attribute__((noinline)) static uint32_t find_instance(struct runtime_engine *e
 
 	if (!runtime_engine_has_contexts(engine))
 		return instance_find(key_of(engine, store_id, function | TAG_FUNCTION));
-	if (reference->vmctx == NULL || *reference->vmctx != VMCTX_CORE)
+	if (reference == NULL || reference->vmctx == NULL || *reference->vmctx != VMCTX_CORE)
 		return 0; /* a function of the host */
 	return instance_for(key_of(engine, store_id, (uintptr_t)reference->vmctx), 0);
 }
@@ -132,8 +132,6 @@ uint32_t runtime_instance_of(struct runtime_engine *engine, const void *store, u
 	if (remembered[at].store == unique && remembered[at].function == function &&
 	    remembered[at].id != 0)
 		return remembered[at].id;
-	if (function == 0)
-		return 0;
 	id = find_instance(engine, store_id, function);
 	if (id != 0 && store != NULL)
 		runtime_store_known(engine, store, store_id);

@@ -40,8 +40,8 @@ static const char fake_types[] =
 	"modules;\n"
 	"	if (c->traps) { *trap = modules; return 0; }\n"
 	"	i->store = c->store_id; i->word = c->instances++; return 0; }\n"
-	"static void function(pair *f, uint64_t store, int n) { f->store = store; f->word = n + "
-	"1;\n"
+	/* before 34 a function is an index, from 0 */
+	"static void function(pair *f, uint64_t store, int n) { f->store = store; f->word = n;\n"
 	"	fake_core[n][0] = 0x65726f63; fake_refs[n].vmctx = fake_core[n];\n"
 	"	fake_refs[n].wasm = (uintptr_t)fake_image + 64; if (!fake_old) f->word = "
 	"(uintptr_t)&fake_refs[n]; }\n";
@@ -75,7 +75,7 @@ static const char fake_instances[] =
 	"struct item *o) {\n"
 	"	if (n > 2) return false; o->kind = n ? 0 : 3; *s = \"f\"; *z = 1;\n"
 	"	if (n == 1) { function(&o->func, i->store, 60); fake_refs[60].wasm = 1; }\n"
-	"	if (n == 2) function(&o->func, i->store, 1 + i->word + (fake_old ? 10 : 0)); "
+	"	if (n == 2) function(&o->func, i->store, i->word + (fake_old ? 0 : 1)); "
 	"return true; }\n"
 	"bool wasmtime_instance_export_get(context *c, pair *i, char *s, size_t z, struct item *o) "
 	"{\n"
