@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recording.h - the format of a recording: a pprof profile, written as a stream.
+ *
+ * A recording is a `perftools.profiles.Profile` (google/pprof proto/profile.proto). Protobuf
+ * messages concatenate, so each second's new rows are appended:
+ *
+ *   | chunk 0: sample types, period, info, tables, samples | pad | chunk 1: tables, samples | pad |
+ * ... 0                                                     4096*k                         4096*m
+ *
+ * A chunk is a whole number of top-level fields, definitions before uses, padded to a page of 4 KiB
+ * with the unknown field RECORDING_PAD, and written in page-aligned writes: a kill at any moment
+ * leaves a file whose whole chunks are valid; readers drop a torn tail (a field that runs past the
+ * end). `.pb` while the process runs, `.pb.gz` (RFC 1952) at a normal end.
+ *
+ * Sample types: samples/count, cpu/nanoseconds. Labels: wasm_module, wasm_instance, wasm_state,
+ * thread_name (strings), thread_id, time (numbers; time in nanoseconds since time_nanos).
+ * Location.address is the position in the wasm binary where the engine's map gives it.
+ * What pprof has no place for is in the fields below, which its readers skip.
+ */
+#ifndef PRELOAD_ENCODE_RECORDING_H
+#define PRELOAD_ENCODE_RECORDING_H
+
+#include "symtab/base.h"
+
+enum { RECORDING_PAGE = 4096 };
+
+/* INFO_GUESTPROF */
+#define RECORDING_LIBRARY_VERSION "0.1.0"
+
+/* Top-level extension fields of Profile. */
+enum {
+	RECORDING_PAD = 1000,	/* bytes, zero: skip */
+	RECORDING_INFO = 1001,	/* message Info; a later one replaces */
+	RECORDING_STATS = 1002, /* message Stats; a later one replaces */
+	RECORDING_GROUP =
+		1003, /* message Group; a later one with the same module and identity replaces */
+};
+
+/* message Info. Strings are given in place, not by table index. */
+enum {
+	INFO_VERSION = 1, /* of these extensions: 1 */
+	INFO_PID = 2,
+	INFO_PROGRAM = 3,   /* base name of the executable */
+	INFO_CLOCK = 4,	    /* "cpu timer", "perf_event", ... */
+	INFO_CLOCK_WHY = 5, /* why not the better clock */
+	INFO_REQUESTED_HZ = 6,
+	INFO_STACKS = 7,	  /* "guest", "hostcalls", "full" */
+	INFO_ENDED = 8,		  /* 1: the process ended in good order and nothing follows */
+	INFO_GUESTPROF = 9,	  /* version of the library */
+	INFO_OWN_CPU_NS = 10,	  /* CPU time of our thread */
+	INFO_PROCESS_CPU_NS = 11, /* CPU time of the process */
+	INFO_ENGINES = 12,	  /* repeated: "wasmtime 50" */
+};
+
+/* message Stats: repeated Entry. */
+enum { STATS_ENTRY = 1 };
+/* message Stats.Entry: names as in preload/base/stats.h, value since the start. */
+enum { STATS_ENTRY_NAME = 1, STATS_ENTRY_VALUE = 2 };
+
+/* message Group: strings by table index. */
+enum {
+	GROUP_MODULE = 1,
+	GROUP_IDENTITY = 2,
+	GROUP_INSTANCES_CREATED = 3,
+	GROUP_INSTANCES_SAMPLED = 4,
+	GROUP_SAMPLES = 5,
+	GROUP_CPU_NS = 6,
+	GROUP_SAMPLES_BY_STATE = 7, /* packed, in the order guest builtin host waiting */
+};
+
+/* Extension fields of Mapping, Location, Function and Sample. */
+enum {
+	MAPPING_LOADING = 1000,	      /* number of this loading in the process */
+	MAPPING_ENGINE = 1001,	      /* string index */
+	MAPPING_NAME_ORIGIN = 1002,   /* 0 embedder, 1 guest, 2 hash */
+	MAPPING_IDENTITY_KIND = 1003, /* 1: SHA-256 of the wasm bytes, 0: of the image */
+	MAPPING_FUNCTION_COUNT = 1004,
+	LOCATION_KIND = 1000, /* enum frame_kind; absent: guest */
+	LOCATION_ADDRESS_IS_WASM = 1001,
+	FUNCTION_WASM_INDEX = 1000, /* index + 1, imports included; absent: none */
+	FUNCTION_CORE = 1001,
+	SAMPLE_IS_TRUNCATED = 1000,
+};
+
+#endif /* PRELOAD_ENCODE_RECORDING_H */

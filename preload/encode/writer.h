@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer.h - the recording on disk: made at the first chunk, appended to, renamed at the end.
+ *
+ * In the host, on our thread (whose descriptors are its own); writer_finish() also at exit.
+ * The directory is opened when the path is fixed (writer_prepare, early, with the host's working
+ * directory), so that chdir, chroot or umask of the host change nothing; files are 0600 and never
+ * follow a symbolic link in the last component. Errors: one log line, then nothing more is written.
+ */
+#ifndef PRELOAD_ENCODE_WRITER_H
+#define PRELOAD_ENCODE_WRITER_H
+
+#include "preload/profile/chunk.h"
+#include "symtab/base.h"
+
+struct writer;
+
+/* What goes into message Info, besides what the writer knows. */
+struct writer_info {
+	const char *clock_name, *clock_why; /* why: NULL */
+	uint32_t requested_hz;
+	const char *stacks;
+	uint64_t period_ns;
+	uint64_t own_cpu_ns, process_cpu_ns;
+	const char *const *engines;
+	size_t engine_count;
+};
+
+/*
+ * Fixes the path: PATTERN (GUESTPROF_OUTPUT) with %e program, %p pid, %h host name, %t start time
+ * (unix seconds), %n sequence, %{VAR} environment as the process got it, %% percent; other escapes
+ * stay as they are. Relative to the working directory of now; a directory takes the default name.
+ * The running file ends in .pb, the finished one in .pb.gz; a number is added where one is taken.
+ * EXACT (`record -o`): PATTERN is a file's name as it is, compressed when it ends in .gz. When it
+ * or its running file is there already, another guest process has it, and our pid is added. Not
+ * writable: ${TMPDIR:-/tmp}/guestprof-UID/ (0700, owner checked), said in one line. Creates no file
+ * yet. Returns NULL with errno when memory is short or PATTERN is "none" (ENOENT).
+ */
+struct writer *writer_prepare(const char *pattern, bool exact, uint64_t start_unix_ns);
+
+/* Appends CHUNK (and on the first call the head) with the counters of now. Returns 0 or negative
+ * errno. */
+int writer_append(struct writer *writer, const struct chunk *chunk, const struct writer_info *info);
+
+/*
+ * Marks the recording as ended and gives it its final name: `.pb.gz` when compressing takes at most
+ * BUDGET_NS (by a measured rate), else `.pb`. Nothing was appended: no file is left. Returns 0 or
+ * negative errno. The writer can only be freed afterwards.
+ */
+int writer_finish(struct writer *writer, uint64_t budget_ns);
+
+/* Path of the file as it is now (running or finished); "" when there is none. */
+const char *writer_path(const struct writer *writer);
+
+/* FORKED: the child's copy; forgets descriptors without touching the parent's file. */
+void writer_free(struct writer *writer, bool forked);
+
+#endif /* PRELOAD_ENCODE_WRITER_H */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chunk.h - what a recording gained since the last chunk: pprof's tables, new rows only.
+ *
+ * Ids are pprof's: 1..n in table order over the whole recording, 0 none; string 0 is "". A chunk
+ * refers to rows of its own or of earlier chunks. Built by profile.c, encoded by encode/chunk.c,
+ * which reads it only.
+ */
+#ifndef PRELOAD_PROFILE_CHUNK_H
+#define PRELOAD_PROFILE_CHUNK_H
+
+#include "symtab/base.h"
+
+/*
+ * Strings with the same id in every recording, so that the encoder can name types and label keys:
+ * the first chunk begins with them.
+ */
+#define CHUNK_STRINGS(ROW)                  \
+	ROW(EMPTY, "")                      \
+	ROW(SAMPLES, "samples")             \
+	ROW(COUNT, "count")                 \
+	ROW(CPU, "cpu")                     \
+	ROW(NANOSECONDS, "nanoseconds")     \
+	ROW(WASM_MODULE, "wasm_module")     \
+	ROW(WASM_INSTANCE, "wasm_instance") \
+	ROW(WASM_STATE, "wasm_state")       \
+	ROW(THREAD_NAME, "thread_name")     \
+	ROW(THREAD_ID, "thread_id")         \
+	ROW(TIME, "time")                   \
+	ROW(GUEST, "guest")                 \
+	ROW(BUILTIN, "builtin")             \
+	ROW(HOST, "host")                   \
+	ROW(WAITING, "waiting")
+
+enum chunk_string {
+#define ROW(id, text) STRING_##id,
+	CHUNK_STRINGS(ROW)
+#undef ROW
+		STRING_FIXED_COUNT
+};
+
+/* What a frame is: extension field of pprof's Location (encode/recording.h). */
+enum frame_kind {
+	FRAME_GUEST,	  /* a function of a guest module */
+	FRAME_HOST,	  /* host code; one `(host)` frame in `hostcalls` stacks */
+	FRAME_BUILTIN,	  /* the engine's helper for a wasm instruction */
+	FRAME_TRAMPOLINE, /* glue between host and guest, or between core modules */
+	FRAME_JIT,	  /* generated code nobody described: [jit 0xADDR+SIZE] */
+};
+
+/* What the thread did: label wasm_state; the string is STRING_GUEST + state. */
+enum wasm_state { STATE_GUEST, STATE_BUILTIN, STATE_HOST, STATE_WAITING, STATE_COUNT };
+
+struct chunk_mapping {
+	uint64_t id, start, limit; /* addresses of the code in the process */
+	uint64_t filename;	   /* string: the module's name, or `[host]` */
+	uint64_t build_id;	   /* string: the module's identity, 64 hex digits */
+	uint64_t engine;	   /* string: "wasmtime 50"; 0 */
+	uint32_t loading;	   /* symtab_entry.id; 0 for the host */
+	uint32_t function_count;
+	uint8_t name_origin; /* enum name_origin */
+	bool identity_is_wasm;
+};
+
+struct chunk_function {
+	uint64_t id, name, system_name, filename; /* strings but the id */
+	uint32_t wasm_index;			  /* index including imports; UINT32_MAX none */
+	uint32_t core;				  /* static core module in a component */
+};
+
+struct chunk_location {
+	uint64_t id, mapping, address,
+		function; /* address: wasm offset if known, else offset in .text */
+	uint8_t kind;	  /* enum frame_kind */
+	bool address_is_wasm;
+};
+
+struct chunk_sample {
+	const uint64_t *locations; /* leaf first */
+	size_t location_count;
+	uint64_t count, cpu_ns;
+	uint64_t module, instance, thread_name; /* strings; 0: no label */
+	uint64_t state;				/* string */
+	uint64_t thread_id,
+		time_ns; /* time: of the first of them, since the start of the recording */
+	bool is_truncated;
+};
+
+/* Exact per-group counters so far: a group that named no instance is still right. */
+struct chunk_group {
+	uint64_t module;   /* string of the label wasm_module */
+	uint64_t identity; /* string */
+	uint64_t instances_created, instances_sampled, samples, cpu_ns;
+	uint64_t samples_by_state[STATE_COUNT];
+};
+
+struct chunk {
+	const char *const *strings; /* terminated UTF-8; the first has id first_string */
+	size_t string_count;
+	uint64_t first_string;
+	const struct chunk_mapping *mappings;
+	size_t mapping_count;
+	const struct chunk_function *functions;
+	size_t function_count;
+	const struct chunk_location *locations;
+	size_t location_count;
+	const struct chunk_sample *samples;
+	size_t sample_count;
+	const struct chunk_group *groups; /* those that changed, with their totals so far */
+	size_t group_count;
+	uint64_t duration_ns; /* since the start of the recording */
+};
+
+#endif /* PRELOAD_PROFILE_CHUNK_H */

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* groups.c - module identities under their names, and what was counted for them. Threads: ours. */
+#include "preload/profile/groups.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/load/instance.h"
+#include "preload/profile/allow.h"
+#include "preload/profile/array.h"
+
+enum { SHORT_HASH = 6 };
+
+struct group_key {
+	uint32_t given, identity;
+};
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static bool group_is(const void *table, uint32_t number, const void *key)
+{
+	const struct groups *groups = table;
+	const struct group_key *wanted = key;
+
+	return groups->rows[number].given == wanted->given &&
+	       groups->rows[number].identity == wanted->identity;
+}
+
+/* Is NAME shown for a group already? There are few groups, and this is asked once for each. */
+static bool is_taken(const struct groups *groups, uint32_t name)
+{
+	for (size_t i = 0; i < groups->count; i++)
+		if (groups->rows[i].name == name)
+			return true;
+	return false;
+}
+
+static uint32_t unique_name(struct groups *groups, const struct group_key *key)
+{
+	char suffix[1 + SHORT_HASH + 1];
+
+	if (!is_taken(groups, key->given))
+		return key->given;
+	snprintf(suffix, sizeof(suffix), "@%.*s", SHORT_HASH, groups->texts->rows[key->identity]);
+	return texts_add_suffixed(groups->texts, key->given, suffix);
+}
+
+static uint32_t add_group(struct groups *groups, const struct group_key *key, uint64_t hash)
+{
+	struct group *rows;
+
+	if (groups->count > GROUPS_MAX)
+		return GROUP_OTHER;
+	rows = array_room(groups->rows, &groups->capacity, groups->count, sizeof(*rows));
+	if (rows == NULL)
+		return GROUP_OTHER;
+	groups->rows = rows;
+	if (lookup_add(&groups->lookup, hash, (uint32_t)groups->count) != 0)
+		return GROUP_OTHER;
+	rows[groups->count] = (struct group){
+		.name = unique_name(groups, key),
+		.given = key->given,
+		.identity = key->identity,
+	};
+	rows[groups->count].unnamed =
+		texts_add_suffixed(groups->texts, rows[groups->count].name, "#*");
+	return (uint32_t)groups->count++;
+}
+
+static uint32_t group_of(struct groups *groups, const struct module *module)
+{
+	struct group_key key = {
+		.given = texts_add(groups->texts, module_name(module)),
+		.identity = texts_add(groups->texts, module_identity(module)),
+	};
+	uint64_t hash = lookup_hash(&key, sizeof(key));
+	uint32_t number = lookup_find(&groups->lookup, hash, group_is, groups, &key);
+
+	return number != LOOKUP_NONE ? number : add_group(groups, &key, hash);
+}
+
+/* ---- loadings -------------------------------------------------------------------------------- */
+
+static bool loading_is(const void *table, uint32_t number, const void *key)
+{
+	const struct groups *groups = table;
+
+	return groups->loadings[number].id == *(const uint32_t *)key;
+}
+
+const struct group_loading *groups_find(const struct groups *groups, uint32_t loading)
+{
+	uint32_t number =
+		lookup_find(&groups->loading_lookup, lookup_hash(&loading, sizeof(loading)),
+			    loading_is, groups, &loading);
+
+	return number == LOOKUP_NONE ? NULL : &groups->loadings[number];
+}
+
+/* A guest's own name carries a hash of ours (`name@3f9a2c`), which no list needs to know. */
+static bool is_listed(const struct groups *groups, const struct module *module)
+{
+	char name[512];
+	int size;
+
+	if (allow_module(groups->globs, module_name(module)))
+		return true;
+	if (module_name_origin(module) != NAME_GUEST)
+		return false;
+	size = snprintf(name, sizeof(name), "%s", module_name(module));
+	if (size < SHORT_HASH + 1 || (size_t)size >= sizeof(name))
+		return false;
+	name[size - SHORT_HASH - 1] = '\0';
+	return allow_module(groups->globs, name);
+}
+
+/* An unlisted module is no group: nothing of it is to be recorded, not even its name. */
+static struct group_loading describe(struct groups *groups, const struct symtab_entry *entry)
+{
+	struct group_loading loading = { .id = entry->id, .group = GROUP_NONE };
+
+	loading.is_listed = is_listed(groups, entry->module);
+	if (loading.is_listed) {
+		loading.group = group_of(groups, entry->module);
+		loading.ordinal = ++groups->rows[loading.group].loading_count;
+	}
+	return loading;
+}
+
+/* A host that loads a module for every request: the older half goes, its instances stay counted. */
+static void forget_oldest(struct groups *groups)
+{
+	size_t count = groups->loading_count / 2;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct group_loading *loading = &groups->loadings[i];
+
+		if (loading->group != GROUP_NONE)
+			groups->rows[loading->group].instances_forgotten +=
+				instance_count(loading->id);
+	}
+	groups->loading_count -= count;
+	memmove(groups->loadings, groups->loadings + count,
+		groups->loading_count * sizeof(*groups->loadings));
+	lookup_clear(&groups->loading_lookup);
+	for (size_t i = 0; i < groups->loading_count; i++) {
+		uint32_t id = groups->loadings[i].id;
+
+		/* There was room for twice as many. */
+		lookup_add(&groups->loading_lookup, lookup_hash(&id, sizeof(id)), (uint32_t)i);
+	}
+}
+
+const struct group_loading *groups_loading(struct groups *groups, const struct symtab_entry *entry)
+{
+	const struct group_loading *known = groups_find(groups, entry->id);
+	struct group_loading *loadings;
+
+	if (known != NULL)
+		return known;
+	if (groups->loading_count >= GROUP_LOADINGS_MAX)
+		forget_oldest(groups);
+	loadings = array_room(groups->loadings, &groups->loading_capacity, groups->loading_count,
+			      sizeof(*loadings));
+	if (loadings == NULL)
+		return NULL;
+	groups->loadings = loadings;
+	if (lookup_add(&groups->loading_lookup, lookup_hash(&entry->id, sizeof(entry->id)),
+		       (uint32_t)groups->loading_count) != 0)
+		return NULL;
+	loadings[groups->loading_count] = describe(groups, entry);
+	return &loadings[groups->loading_count++];
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
+void groups_count(struct groups *groups, uint32_t group, enum wasm_state state, uint64_t weight,
+		  uint64_t cpu_ns)
+{
+	struct group *row = &groups->rows[group];
+
+	row->samples += weight;
+	row->cpu_ns += cpu_ns;
+	row->samples_by_state[state] += weight;
+	row->has_changed = true;
+}
+
+void groups_restart(struct groups *groups)
+{
+	for (size_t i = 0; i < groups->count; i++) {
+		struct group *row = &groups->rows[i];
+
+		row->instances_sampled = row->samples = row->cpu_ns = 0;
+		row->instances_created = 0; /* so that the next chunk has it again */
+		memset(row->samples_by_state, 0, sizeof(row->samples_by_state));
+	}
+}
+
+void groups_update(struct groups *groups)
+{
+	uint64_t created[GROUPS_MAX + 1] = { 0 };
+
+	for (size_t i = 0; i < groups->loading_count; i++)
+		if (groups->loadings[i].group != GROUP_NONE)
+			created[groups->loadings[i].group] +=
+				instance_count(groups->loadings[i].id);
+	for (size_t i = 0; i < groups->count; i++) {
+		struct group *row = &groups->rows[i];
+
+		created[i] += row->instances_forgotten;
+		row->has_changed |= created[i] != row->instances_created;
+		row->instances_created = created[i];
+	}
+}
+
+int groups_init(struct groups *groups, struct texts *texts, const char *globs)
+{
+	struct group_key other = { .given = TEXT_OTHER };
+
+	*groups = (struct groups){ .texts = texts, .globs = globs };
+	/* The first is `(other)`; add_group() answers its number also when it fails. */
+	add_group(groups, &other, lookup_hash(&other, sizeof(other)));
+	if (groups->count == 1)
+		return 0;
+	groups_fini(groups);
+	return -ENOMEM;
+}
+
+void groups_fini(struct groups *groups)
+{
+	free(groups->rows);
+	free(groups->loadings);
+	lookup_free(&groups->lookup);
+	lookup_free(&groups->loading_lookup);
+	*groups = (struct groups){ 0 };
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* keep.c - what of a resolved stack is recorded. Threads: ours. */
+#include "preload/profile/keep.h"
+
+#include <errno.h>
+
+static bool has_no_symbol(const struct frame *frame)
+{
+	if (frame->kind == FRAME_JIT)
+		return true;
+	return frame->kind == FRAME_GUEST &&
+	       (frame->symbol == NULL || frame->symbol->kind == SYMBOL_UNKNOWN);
+}
+
+static void keep(struct tables *tables, struct kept *kept, const struct frame *frame, uint32_t name)
+{
+	if (kept->count == 0)
+		kept->is_unnamed = has_no_symbol(frame);
+	kept->locations[kept->count++] = tables_location(tables, frame, name);
+	kept->has_guest |= frame->kind != FRAME_HOST;
+	kept->last = frame->kind;
+}
+
+static int keep_module(struct tables *tables, struct groups *groups, struct kept *kept,
+		       const struct frame *frame)
+{
+	const struct group_loading *loading = groups_loading(groups, frame->entry);
+	uint32_t name;
+
+	if (loading == NULL)
+		return -ENOMEM;
+	if (!loading->is_listed)
+		return 0;
+	if (kept->group == GROUP_NONE)
+		kept->group = loading->group;
+	name = groups->rows[loading->group].name;
+	if (loading->group == GROUP_OTHER)
+		name = texts_add(&tables->texts, module_name(frame->entry->module));
+	keep(tables, kept, frame, name);
+	return 0;
+}
+
+/* Between two activations, and where unlisted modules were left out, the host is one frame. */
+static bool is_repeated(const struct kept *kept, const struct frame *frame)
+{
+	return frame->address == 0 && kept->count != 0 && kept->last == FRAME_HOST;
+}
+
+int keep_frames(struct tables *tables, struct groups *groups, const struct config *config,
+		const struct resolved *resolved, struct kept *kept)
+{
+	bool is_listing = config->modules != NULL && *config->modules != '\0';
+	int error = 0;
+
+	kept->count = 0;
+	kept->group = GROUP_NONE;
+	kept->has_guest = kept->is_unnamed = false;
+	for (size_t i = 0; error == 0 && i < resolved->count; i++) {
+		const struct frame *frame = &resolved->frames[i];
+
+		if (frame->entry != NULL)
+			error = keep_module(tables, groups, kept, frame);
+		else if (frame->kind == FRAME_HOST && !is_repeated(kept, frame))
+			keep(tables, kept, frame, 0);
+		else if (frame->kind == FRAME_JIT && !is_listing) /* it is on no list */
+			keep(tables, kept, frame, 0);
+	}
+	/* What called the outermost listed module is the host, with or without a frame. */
+	if (config->stacks != STACKS_FULL && kept->count > 1 && kept->last == FRAME_HOST)
+		kept->count--;
+	return error;
+}

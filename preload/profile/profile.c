@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* profile.c - samples become rows, rows become chunks. Threads: ours. */
+#include "preload/profile/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "preload/base/log.h"
+#include "preload/base/stats.h"
+#include "preload/load/instance.h"
+#include "preload/profile/array.h"
+#include "preload/profile/groups.h"
+#include "preload/profile/keep.h"
+#include "preload/profile/members.h"
+#include "preload/profile/resolve.h"
+#include "preload/profile/rows.h"
+#include "preload/profile/stacks.h"
+#include "preload/profile/tables.h"
+
+/* How many rows of each table earlier chunks have carried. */
+struct reported {
+	size_t strings, mappings, functions, locations;
+};
+
+struct profile {
+	struct profile_options options;
+	struct tables tables;
+	struct stack_tree stacks;
+	struct groups groups;
+	struct members members;
+	struct rows rows;
+	struct resolved resolved;
+	struct kept kept; /* of the sample at hand, as resolved */
+	struct reported reported;
+	struct profile_totals totals; /* lost is counted elsewhere */
+
+	/* The chunk that was handed out last, and its memory. */
+	struct chunk chunk;
+	struct chunk_sample *samples;
+	struct chunk_group *chunk_groups;
+	uint64_t *sample_locations;
+	size_t sample_capacity, group_capacity, location_capacity;
+};
+
+/* ---- one sample ------------------------------------------------------------------------------ */
+
+/* The group of the instance that was entered, else of the code; *LABEL: the instance's text. */
+static uint32_t choose_group(struct profile *self, const struct sample *sample,
+			     const struct kept *kept, uint32_t *label)
+{
+	uint32_t group = kept->group == GROUP_NONE ? GROUP_OTHER : kept->group;
+	const struct group_loading *loading;
+	struct instance_info info;
+	uint64_t sampled;
+
+	*label = 0;
+	if (sample->instance == 0 || !instance_get(sample->instance, &info) || info.loading == 0)
+		return group;
+	loading = groups_find(&self->groups, info.loading);
+	if (loading == NULL || !loading->is_listed)
+		return group;
+	sampled = self->groups.rows[loading->group].instances_sampled;
+	*label = members_count(&self->members, &info, loading);
+	self->totals.instances += self->groups.rows[loading->group].instances_sampled - sampled;
+	return loading->group;
+}
+
+static int count_sample(struct profile *self, const struct sample *sample, const struct kept *kept,
+			uint64_t tid, const char *thread_name)
+{
+	uint64_t weight = sample->weight == 0 ? 1 : sample->weight;
+	struct row_key key = {
+		.thread_id = tid,
+		.stack = stacks_add(&self->stacks, kept->locations, kept->count),
+		.thread_name = texts_add_raw(&self->tables.texts, thread_name),
+		.state = self->resolved.state,
+		.is_truncated = self->resolved.is_truncated,
+	};
+	uint64_t start_ns = self->options.start_ns;
+	uint32_t group = choose_group(self, sample, kept, &key.instance);
+
+	key.module = self->groups.rows[group].name;
+	if (rows_add(&self->rows, &key, weight,
+		     sample->time_ns > start_ns ? sample->time_ns - start_ns : 0) != 0)
+		return -ENOMEM;
+	self->totals.modules += self->groups.rows[group].samples == 0;
+	self->totals.samples += weight;
+	groups_count(&self->groups, group, self->resolved.state, weight,
+		     weight * self->options.period_ns);
+	return 0;
+}
+
+static void warn_of_bounds(const struct profile *self)
+{
+	static atomic_flag once = ATOMIC_FLAG_INIT;
+
+	if (self->stacks.count >= self->stacks.limit ||
+	    self->tables.location_count >= self->tables.location_limit)
+		log_once(&once, "GUESTPROF_MEMORY is used up: new stacks are shown as (other)");
+}
+
+void profile_take(struct profile *self, const struct sample *sample, uint64_t tid,
+		  const char *thread_name)
+{
+	const struct kept *kept = &self->kept;
+	int error;
+
+	if (!resolve_sample(self->options.symtab, self->options.config->stacks, sample,
+			    &self->resolved)) {
+		stat_count(STAT_NO_GUEST_FOUND);
+		return;
+	}
+	error = keep_frames(&self->tables, &self->groups, self->options.config, &self->resolved,
+			    &self->kept);
+	if (error == 0 && !kept->has_guest) {
+		stat_count(STAT_UNLISTED);
+		return;
+	}
+	if (error == 0)
+		error = count_sample(self, sample, kept, tid, thread_name);
+	if (error != 0) {
+		stat_count(STAT_LOST_MEMORY);
+		return;
+	}
+	if (self->resolved.is_truncated)
+		stat_count(STAT_TRUNCATED);
+	if (kept->is_unnamed)
+		stat_count(STAT_UNNAMED);
+	warn_of_bounds(self);
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+static int reserve_samples(struct profile *self)
+{
+	size_t count = 0;
+	void *items;
+
+	for (size_t i = 0; i < self->rows.count; i++)
+		count += stacks_get(&self->stacks, self->rows.rows[i].key.stack, NULL);
+	items = array_fit(self->samples, &self->sample_capacity, self->rows.count,
+			  sizeof(*self->samples));
+	if (items == NULL)
+		return -ENOMEM;
+	self->samples = items;
+	items = array_fit(self->sample_locations, &self->location_capacity, count,
+			  sizeof(*self->sample_locations));
+	if (items == NULL)
+		return -ENOMEM;
+	self->sample_locations = items;
+	return 0;
+}
+
+static void fill_samples(struct profile *self)
+{
+	uint64_t *locations;
+
+	if (reserve_samples(self) != 0) {
+		for (size_t i = 0; i < self->rows.count; i++)
+			stat_add(STAT_LOST_MEMORY, self->rows.rows[i].count);
+		return;
+	}
+	locations = self->sample_locations;
+	for (size_t i = 0; i < self->rows.count; i++) {
+		const struct row *row = &self->rows.rows[i];
+		size_t count = stacks_get(&self->stacks, row->key.stack, locations);
+
+		self->samples[i] = (struct chunk_sample){
+			.locations = locations,
+			.location_count = count,
+			.count = row->count,
+			.cpu_ns = row->count * self->options.period_ns,
+			.module = row->key.module,
+			.instance = row->key.instance,
+			.thread_name = row->key.thread_name,
+			.state = STRING_GUEST + row->key.state,
+			.thread_id = row->key.thread_id,
+			.time_ns = row->first_ns,
+			.is_truncated = row->key.is_truncated,
+		};
+		locations += count;
+	}
+	self->chunk.samples = self->samples;
+	self->chunk.sample_count = self->rows.count;
+}
+
+static struct chunk_group describe_group(const struct group *group)
+{
+	struct chunk_group row = {
+		.module = group->name,
+		.identity = group->identity,
+		.instances_created = group->instances_created,
+		.instances_sampled = group->instances_sampled,
+		.samples = group->samples,
+		.cpu_ns = group->cpu_ns,
+	};
+
+	for (size_t i = 0; i < STATE_COUNT; i++)
+		row.samples_by_state[i] = group->samples_by_state[i];
+	return row;
+}
+
+/* A group is told once the chunk, or one before it, has its names. */
+static bool is_due(const struct profile *self, const struct group *group)
+{
+	return group->has_changed && group->name < self->reported.strings &&
+	       group->identity < self->reported.strings;
+}
+
+static void fill_groups(struct profile *self)
+{
+	size_t count = 0;
+	void *items;
+
+	groups_update(&self->groups);
+	items = array_fit(self->chunk_groups, &self->group_capacity, self->groups.count,
+			  sizeof(*self->chunk_groups));
+	if (items == NULL)
+		return; /* they stay changed, and come with the next chunk */
+	self->chunk_groups = items;
+	for (size_t i = 0; i < self->groups.count; i++) {
+		struct group *group = &self->groups.rows[i];
+
+		if (!is_due(self, group))
+			continue;
+		self->chunk_groups[count++] = describe_group(group);
+		group->has_changed = false;
+	}
+	self->chunk.groups = self->chunk_groups;
+	self->chunk.group_count = count;
+}
+
+static void fill_tables(struct profile *self)
+{
+	const struct tables *tables = &self->tables;
+	struct reported *reported = &self->reported;
+	struct chunk *chunk = &self->chunk;
+
+	chunk->strings = tables->texts.rows + reported->strings;
+	chunk->string_count = tables->texts.count - reported->strings;
+	chunk->first_string = reported->strings;
+	if (tables->mappings != NULL)
+		chunk->mappings = tables->mappings + reported->mappings;
+	chunk->mapping_count = tables->mapping_count - reported->mappings;
+	chunk->functions = tables->functions + reported->functions;
+	chunk->function_count = tables->function_count - reported->functions;
+	chunk->locations = tables->locations + reported->locations;
+	chunk->location_count = tables->location_count - reported->locations;
+	*reported = (struct reported){
+		.strings = tables->texts.count,
+		.mappings = tables->mapping_count,
+		.functions = tables->function_count,
+		.locations = tables->location_count,
+	};
+}
+
+const struct chunk *profile_chunk(struct profile *self, uint64_t now_ns)
+{
+	self->chunk = (struct chunk){ 0 };
+	if (now_ns > self->options.start_ns)
+		self->chunk.duration_ns = now_ns - self->options.start_ns;
+	fill_samples(self);
+	/* Rows that no sample refers to can wait; so a chunk without samples may be thrown away. */
+	if (self->chunk.sample_count != 0)
+		fill_tables(self);
+	fill_groups(self);
+	rows_clear(&self->rows);
+	return &self->chunk;
+}
+
+void profile_restart(struct profile *self, uint64_t start_ns)
+{
+	self->options.start_ns = start_ns;
+	self->reported = (struct reported){ 0 };
+	self->totals = (struct profile_totals){ 0 };
+	rows_clear(&self->rows);
+	groups_restart(&self->groups);
+	members_restart(&self->members);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+struct profile_totals profile_totals(const struct profile *self)
+{
+	static const enum stat_id lost[] = {
+		STAT_LOST_RING_FULL, STAT_LOST_NO_RING, STAT_LOST_NESTED, STAT_LOST_NO_THREAD,
+		STAT_LOST_STACK,     STAT_LOST_MEMORY,	STAT_LOST_WRITE,  STAT_LOST_FORK,
+	};
+	struct profile_totals totals = self->totals;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lost); i++)
+		totals.lost += stat_get(lost[i]);
+	return totals;
+}
+
+static int init(struct profile *self)
+{
+	const struct config *config = self->options.config;
+	uint64_t memory = config->memory / 2; /* the rings have the other half */
+
+	rows_init(&self->rows, memory / 8);
+	if (tables_init(&self->tables, memory / 2) != 0)
+		return -ENOMEM;
+	if (stacks_init(&self->stacks, memory / 4) != 0)
+		return -ENOMEM;
+	if (groups_init(&self->groups, &self->tables.texts, config->modules) != 0)
+		return -ENOMEM;
+	members_init(&self->members, &self->groups, config->instances, memory / 8);
+	return 0;
+}
+
+struct profile *profile_new(const struct profile_options *options)
+{
+	struct profile *self = calloc(1, sizeof(*self));
+
+	if (self == NULL)
+		return NULL;
+	self->options = *options;
+	if (init(self) != 0) {
+		profile_free(self);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return self;
+}
+
+void profile_free(struct profile *self)
+{
+	if (self == NULL)
+		return;
+	members_fini(&self->members);
+	groups_fini(&self->groups);
+	stacks_fini(&self->stacks);
+	tables_fini(&self->tables);
+	rows_fini(&self->rows);
+	free(self->samples);
+	free(self->chunk_groups);
+	free(self->sample_locations);
+	free(self);
+}

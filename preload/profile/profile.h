@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile.h - samples become stacks, groups and instances.
+ *
+ * Our thread only. A sample is resolved (resolve.c) against the symbol set, unwound where it was
+ * taken in the host, interned as a path of locations (stacks.c) and counted for its group and
+ * instance (groups.c). profile_chunk() hands out what is new since the last call.
+ */
+#ifndef PRELOAD_PROFILE_PROFILE_H
+#define PRELOAD_PROFILE_PROFILE_H
+
+#include "preload/base/config.h"
+#include "preload/profile/chunk.h"
+#include "symtab/base.h"
+
+struct profile;
+struct sample;
+struct symtab;
+
+struct profile_options {
+	const struct config *config; /* modules (allow list), stacks, instances, memory */
+	const struct symtab *symtab;
+	uint64_t start_ns;  /* CLOCK_MONOTONIC */
+	uint64_t period_ns; /* CPU time that one period of the clock stands for */
+};
+
+/* NULL with errno ENOMEM. Options are copied; what they point to must live on. */
+struct profile *profile_new(const struct profile_options *options);
+void profile_free(struct profile *profile);
+
+/* Counts one sample of thread TID called THREAD_NAME (copied): in a stack, or in a counter. */
+void profile_take(struct profile *profile, const struct sample *sample, uint64_t tid,
+		  const char *thread_name);
+
+/*
+ * What is new since the last chunk; NOW_NS as start_ns. Valid until the next call into the
+ * profile. With nothing new all counts are 0. New rows of tables come with the samples that need
+ * them: a chunk without samples has none, and need not be written.
+ */
+const struct chunk *profile_chunk(struct profile *profile, uint64_t now_ns);
+
+/*
+ * The recording starts again in another file (rotation, fork): the next chunk with samples holds
+ * all tables from id 1, and no samples of before.
+ */
+void profile_restart(struct profile *profile, uint64_t start_ns);
+
+struct profile_totals {
+	uint64_t samples, modules, instances, lost;
+};
+struct profile_totals profile_totals(const struct profile *profile);
+
+#endif /* PRELOAD_PROFILE_PROFILE_H */

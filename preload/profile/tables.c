@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* tables.c - mappings, functions and locations of one recording. Threads: ours. */
+#include "preload/profile/tables.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/profile/array.h"
+
+enum { LOCATION_COST = 128, JIT_PAGE = 4096 };
+
+/* ---- mappings -------------------------------------------------------------------------------- */
+
+static bool mapping_is(const void *table, uint32_t number, const void *key)
+{
+	const struct tables *tables = table;
+
+	return tables->mappings[number].loading == *(const uint32_t *)key;
+}
+
+static uint32_t engine_text(struct tables *tables, const struct module *module)
+{
+	char text[96];
+
+	if (module_engine(module)[0] == '\0')
+		return 0;
+	snprintf(text, sizeof(text), "%s %s", module_engine(module), module_engine_version(module));
+	if (module_engine_version(module)[0] == '\0')
+		text[strcspn(text, " ")] = '\0';
+	return texts_add(&tables->texts, text);
+}
+
+static struct chunk_mapping describe_mapping(struct tables *tables,
+					     const struct symtab_entry *entry, uint32_t name)
+{
+	struct chunk_mapping mapping = { 0 };
+
+	if (entry == NULL) {
+		mapping.filename = texts_add(&tables->texts, "[host]");
+		return mapping;
+	}
+	mapping.start = entry->text;
+	mapping.limit = entry->text + entry->text_size;
+	mapping.filename = name;
+	mapping.build_id = texts_add(&tables->texts, module_identity(entry->module));
+	mapping.engine = engine_text(tables, entry->module);
+	mapping.loading = entry->id;
+	mapping.function_count = module_function_count(entry->module);
+	mapping.name_origin = (uint8_t)module_name_origin(entry->module);
+	mapping.identity_is_wasm = module_identity_is_wasm(entry->module);
+	return mapping;
+}
+
+/* Id of the mapping of ENTRY, of the host for NULL; 0 when memory is short. */
+static uint64_t mapping_id(struct tables *tables, const struct symtab_entry *entry, uint32_t name)
+{
+	uint32_t loading = entry == NULL ? 0 : entry->id, number;
+	uint64_t hash = lookup_hash(&loading, sizeof(loading));
+	struct chunk_mapping *rows;
+
+	number = lookup_find(&tables->mapping_lookup, hash, mapping_is, tables, &loading);
+	if (number != LOOKUP_NONE)
+		return number + 1;
+	rows = array_room(tables->mappings, &tables->mapping_capacity, tables->mapping_count,
+			  sizeof(*rows));
+	if (rows == NULL)
+		return 0;
+	tables->mappings = rows;
+	if (lookup_add(&tables->mapping_lookup, hash, (uint32_t)tables->mapping_count) != 0)
+		return 0;
+	rows[tables->mapping_count] = describe_mapping(tables, entry, name);
+	rows[tables->mapping_count].id = tables->mapping_count + 1;
+	return ++tables->mapping_count;
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static bool function_is(const void *table, uint32_t number, const void *key)
+{
+	const struct tables *tables = table;
+
+	return memcmp(&tables->function_keys[number], key, sizeof(struct function_key)) == 0;
+}
+
+/* Id of the function with KEY, made as ROW says if new; 0 when memory is short. */
+static uint64_t function_id(struct tables *tables, const struct function_key *key,
+			    struct chunk_function row)
+{
+	uint64_t hash = lookup_hash(key, sizeof(*key));
+	uint32_t number = lookup_find(&tables->function_lookup, hash, function_is, tables, key);
+	struct chunk_function *rows;
+	struct function_key *keys;
+
+	if (number != LOOKUP_NONE)
+		return number + 1;
+	rows = array_room(tables->functions, &tables->function_capacity, tables->function_count,
+			  sizeof(*rows));
+	if (rows == NULL)
+		return 0;
+	tables->functions = rows;
+	keys = array_room(tables->function_keys, &tables->function_key_capacity,
+			  tables->function_count, sizeof(*keys));
+	if (keys == NULL)
+		return 0;
+	tables->function_keys = keys;
+	if (lookup_add(&tables->function_lookup, hash, (uint32_t)tables->function_count) != 0)
+		return 0;
+	keys[tables->function_count] = *key;
+	row.id = tables->function_count + 1;
+	rows[tables->function_count] = row;
+	return ++tables->function_count;
+}
+
+/* A function called TEXT that is no module's. */
+static uint64_t plain_function(struct tables *tables, const char *text)
+{
+	uint32_t name = texts_add_raw(&tables->texts, text);
+	struct function_key key = { .name = name, .index = UINT32_MAX };
+
+	return function_id(tables, &key,
+			   (struct chunk_function){ .name = name, .wasm_index = UINT32_MAX });
+}
+
+/* Code that no symbol covers: one function for all of it in a module. */
+static uint64_t unnamed_function(struct tables *tables, const struct module *module,
+				 uint32_t module_name)
+{
+	uint32_t name = texts_add(&tables->texts, "[unnamed]");
+	struct function_key key = {
+		.identity = texts_add(&tables->texts, module_identity(module)),
+		.name = name,
+		.index = UINT32_MAX,
+	};
+
+	return function_id(tables, &key,
+			   (struct chunk_function){
+				   .name = name,
+				   .filename = module_name,
+				   .wasm_index = UINT32_MAX,
+			   });
+}
+
+static uint64_t module_function(struct tables *tables, const struct frame *frame,
+				uint32_t module_name)
+{
+	struct module *module = frame->entry->module;
+	const struct symbol *symbol = frame->symbol;
+	struct function_key key = {
+		.identity = texts_add(&tables->texts, module_identity(module)),
+		.core = symbol->core,
+		.index = symbol->function,
+	};
+	uint32_t name = texts_add(&tables->texts, module_symbol_name(module, symbol));
+
+	/* Numbers of glue are the engine's; its names say what it is. */
+	if (symbol->function == UINT32_MAX)
+		key.name = name;
+	return function_id(
+		tables, &key,
+		(struct chunk_function){
+			.name = name,
+			.system_name = texts_add(&tables->texts,
+						 module_symbol_system_name(module, symbol)),
+			.filename = module_name,
+			.wasm_index = symbol->function,
+			.core = symbol->core,
+		});
+}
+
+static uint64_t host_function(struct tables *tables, uint64_t pc)
+{
+	char text[256];
+	uintptr_t base = 0;
+	const char *object, *slash;
+
+	if (pc == 0)
+		return plain_function(tables, "(host)");
+	object = unwind_object_name(pc, &base);
+	if (object == NULL) {
+		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)pc);
+		return plain_function(tables, text);
+	}
+	slash = strrchr(object, '/');
+	snprintf(text, sizeof(text), "%.200s+0x%llx", slash == NULL ? object : slash + 1,
+		 (unsigned long long)(pc - base));
+	return plain_function(tables, text);
+}
+
+static uint64_t function_of(struct tables *tables, const struct frame *frame, uint32_t module_name)
+{
+	char text[40];
+
+	switch (frame->kind) {
+	case FRAME_HOST:
+		return host_function(tables, frame->address);
+	case FRAME_JIT:
+		snprintf(text, sizeof(text), "[jit 0x%llx+0x%x]",
+			 (unsigned long long)frame->address, JIT_PAGE);
+		return plain_function(tables, text);
+	default:
+		if (frame->symbol == NULL || frame->symbol->kind == SYMBOL_UNKNOWN)
+			return unnamed_function(tables, frame->entry->module, module_name);
+		return module_function(tables, frame, module_name);
+	}
+}
+
+/* ---- locations ------------------------------------------------------------------------------- */
+
+static bool location_is(const void *table, uint32_t number, const void *key)
+{
+	const struct tables *tables = table;
+
+	return memcmp(&tables->location_keys[number], key, sizeof(struct location_key)) == 0;
+}
+
+static struct location_key key_of(const struct frame *frame)
+{
+	struct location_key key = {
+		.address = frame->address,
+		.symbol = UINT32_MAX,
+		.kind = frame->kind,
+	};
+
+	/* Without symbols a page is as good as a place. */
+	if (frame->kind == FRAME_JIT)
+		key.address &= ~(uint64_t)(JIT_PAGE - 1);
+	if (frame->entry == NULL)
+		return key;
+	key.loading = frame->entry->id;
+	if (frame->symbol != NULL)
+		key.symbol = frame->symbol->id;
+	key.is_wasm = module_wasm_offset(frame->entry->module, frame->address, &key.address);
+	if (!key.is_wasm)
+		key.address = frame->address;
+	return key;
+}
+
+/* Appends ROW, whose key is KEY. Returns its id or 0. */
+static uint32_t add_location(struct tables *tables, const struct location_key *key, uint64_t hash,
+			     struct chunk_location row)
+{
+	struct chunk_location *rows;
+	struct location_key *keys;
+
+	rows = array_room(tables->locations, &tables->location_capacity, tables->location_count,
+			  sizeof(*rows));
+	if (rows == NULL)
+		return 0;
+	tables->locations = rows;
+	keys = array_room(tables->location_keys, &tables->location_key_capacity,
+			  tables->location_count, sizeof(*keys));
+	if (keys == NULL)
+		return 0;
+	tables->location_keys = keys;
+	if (lookup_add(&tables->location_lookup, hash, (uint32_t)tables->location_count) != 0)
+		return 0;
+	keys[tables->location_count] = *key;
+	row.id = tables->location_count + 1;
+	rows[tables->location_count] = row;
+	return (uint32_t)++tables->location_count;
+}
+
+uint32_t tables_location(struct tables *tables, const struct frame *frame, uint32_t module_name)
+{
+	struct location_key key = key_of(frame);
+	uint64_t hash = lookup_hash(&key, sizeof(key));
+	uint32_t number = lookup_find(&tables->location_lookup, hash, location_is, tables, &key);
+	struct chunk_location row = {
+		.address = key.address,
+		.kind = (uint8_t)frame->kind,
+		.address_is_wasm = key.is_wasm,
+	};
+	struct frame placed = *frame;
+
+	if (number != LOOKUP_NONE)
+		return number + 1;
+	if (tables->location_count >= tables->location_limit)
+		return LOCATION_OTHER;
+	if (frame->entry == NULL)
+		placed.address = key.address;
+	row.function = function_of(tables, &placed, module_name);
+	if (frame->kind != FRAME_JIT)
+		row.mapping = mapping_id(tables, frame->entry, module_name);
+	number = row.function == 0 ? 0 : add_location(tables, &key, hash, row);
+	return number == 0 ? LOCATION_OTHER : number;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* The row that stands for all that is beyond the bounds. */
+static int add_other(struct tables *tables)
+{
+	struct location_key key = { .address = UINT64_MAX, .symbol = UINT32_MAX };
+	struct function_key other = { .name = TEXT_OTHER, .index = UINT32_MAX };
+	struct chunk_location row = { .kind = FRAME_GUEST };
+
+	row.function = function_id(
+		tables, &other,
+		(struct chunk_function){ .name = TEXT_OTHER, .wasm_index = UINT32_MAX });
+	if (row.function == 0)
+		return -ENOMEM;
+	return add_location(tables, &key, lookup_hash(&key, sizeof(key)), row) == LOCATION_OTHER
+		       ? 0
+		       : -ENOMEM;
+}
+
+int tables_init(struct tables *tables, uint64_t memory)
+{
+	*tables = (struct tables){ 0 };
+	if (texts_init(&tables->texts, memory / 2) != 0)
+		return -ENOMEM;
+	tables->location_limit = memory / 2 / LOCATION_COST;
+	if (add_other(tables) != 0) {
+		tables_fini(tables);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void tables_fini(struct tables *tables)
+{
+	texts_fini(&tables->texts);
+	free(tables->mappings);
+	free(tables->functions);
+	free(tables->function_keys);
+	free(tables->locations);
+	free(tables->location_keys);
+	lookup_free(&tables->mapping_lookup);
+	lookup_free(&tables->function_lookup);
+	lookup_free(&tables->location_lookup);
+	*tables = (struct tables){ 0 };
+}

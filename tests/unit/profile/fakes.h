@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fakes.h - modules, an unwinder and instances that answer what a test tells them.
+ *
+ * They stand in for symtab/, unwind/ and load/ at link time: the room is tested by what it makes of
+ * answers, whatever they are. A fake module's text, 0x1000 bytes:
+ *
+ *   0x000 entry | 0x100 main [5] | 0x200 work [6] | 0x300 trampoline | 0x400 builtin | 0x500
+ * nothing
+ */
+#ifndef TESTS_UNIT_PROFILE_FAKES_H
+#define TESTS_UNIT_PROFILE_FAKES_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/base/guarded.h"
+#include "preload/load/instance.h"
+#include "preload/sig/sample.h"
+#include "preload/unwind/unwind.h"
+#include "symtab/symtab.h"
+
+enum {
+	ENTRY = 0x000,
+	MAIN = 0x100,
+	WORK = 0x200,
+	TRAMPOLINE = 0x300,
+	BUILTIN = 0x400,
+	NOTHING = 0x500
+};
+enum { TEXT_SIZE = 0x1000, FAKES_MAX = 3000 };
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+struct module {
+	char name[64], identity[65];
+	enum name_origin origin;
+	bool has_no_map; /* else wasm positions are 0x10000 + offset, one for 16 bytes of code */
+};
+
+static struct {
+	struct module modules[FAKES_MAX];
+	struct symtab_entry entries[FAKES_MAX];
+	size_t count;
+} fake;
+
+static const struct symbol fake_symbols[] = {
+	{ SYMBOL_ENTRY, 0, UINT32_MAX, 0, ENTRY, ENTRY + 0x100 },
+	{ SYMBOL_GUEST, 0, 5, 1, MAIN, MAIN + 0x100 },
+	{ SYMBOL_GUEST, 0, 6, 2, WORK, WORK + 0x100 },
+	{ SYMBOL_TRAMPOLINE, 0, UINT32_MAX, 3, TRAMPOLINE, TRAMPOLINE + 0x100 },
+	{ SYMBOL_BUILTIN, 0, UINT32_MAX, 4, BUILTIN, BUILTIN + 0x100 },
+};
+static const char *const fake_names[] = { "entry", "main", "work", "trampoline", "memory.grow" };
+
+/* Adds a loading of a module called NAME whose identity begins with IDENTITY; returns its text. */
+static inline uintptr_t fake_module(const char *name, const char *identity)
+{
+	struct module *module = &fake.modules[fake.count];
+	struct symtab_entry *entry = &fake.entries[fake.count];
+
+	snprintf(module->name, sizeof(module->name), "%s", name);
+	memset(module->identity, '0', sizeof(module->identity) - 1);
+	memcpy(module->identity, identity, strlen(identity));
+	*entry = (struct symtab_entry){
+		.module = module,
+		.id = (uint32_t)++fake.count,
+		.text = 0x7f0000000000 + fake.count * 0x10000,
+		.text_size = TEXT_SIZE,
+		.born = 1,
+		.died = UINT64_MAX,
+	};
+	return entry->text;
+}
+
+const struct symtab_entry *symtab_find(const struct symtab *symtab, uintptr_t address,
+				       uint64_t generation)
+{
+	(void)symtab;
+	for (size_t i = fake.count; i-- > 0;) {
+		const struct symtab_entry *entry = &fake.entries[i];
+
+		if (address - entry->text < entry->text_size && generation >= entry->born &&
+		    generation < entry->died)
+			return entry;
+	}
+	return NULL;
+}
+
+const char *module_name(const struct module *module)
+{
+	return module->name;
+}
+
+enum name_origin module_name_origin(const struct module *module)
+{
+	return module->origin;
+}
+
+const char *module_identity(const struct module *module)
+{
+	return module->identity;
+}
+
+bool module_identity_is_wasm(const struct module *module)
+{
+	(void)module;
+	return true;
+}
+
+const char *module_engine(const struct module *module)
+{
+	(void)module;
+	return "wasmtime";
+}
+
+const char *module_engine_version(const struct module *module)
+{
+	(void)module;
+	return "50";
+}
+
+uint32_t module_function_count(const struct module *module)
+{
+	(void)module;
+	return 2;
+}
+
+const struct symbol *module_find(const struct module *module, uint64_t offset)
+{
+	(void)module;
+	for (size_t i = 0; i < ARRAY_SIZE(fake_symbols); i++)
+		if (offset >= fake_symbols[i].start && offset < fake_symbols[i].end)
+			return &fake_symbols[i];
+	return NULL;
+}
+
+const char *module_symbol_name(struct module *module, const struct symbol *symbol)
+{
+	(void)module;
+	return fake_names[symbol->id];
+}
+
+const char *module_symbol_system_name(struct module *module, const struct symbol *symbol)
+{
+	(void)module;
+	return symbol->kind == SYMBOL_GUEST ? "_ZN4demo" : fake_names[symbol->id];
+}
+
+bool module_wasm_offset(const struct module *module, uint64_t offset, uint64_t *position)
+{
+	if (module->has_no_map || offset < MAIN || offset >= TRAMPOLINE)
+		return false;
+	*position = 0x10000 + (offset & ~(uint64_t)15);
+	return true;
+}
+
+/* ---- code bytes ------------------------------------------------------------------------------ */
+
+static struct {
+	uint64_t pc; /* behind the 8 bytes that can be read; 0: code is gone */
+	uint8_t bytes[8];
+} fake_code;
+
+int guarded_read(uintptr_t address, void *out, size_t size)
+{
+	if (fake_code.pc == 0 || address != fake_code.pc - 8 || size != 8)
+		return -EFAULT;
+	memcpy(out, fake_code.bytes, 8);
+	return 0;
+}
+
+/* The instruction before PC ends with the SIZE bytes at CODE. */
+static inline void fake_call(uint64_t pc, const void *code, size_t size)
+{
+	fake_code.pc = pc;
+	memset(fake_code.bytes, 0x90, 8);
+	memcpy(fake_code.bytes + 8 - size, code, size);
+}
+
+/* ---- the unwinder ---------------------------------------------------------------------------- */
+
+static struct {
+	struct unwind_frame frames[UNWIND_MAX_FRAMES];
+	size_t count;
+	enum unwind_end end;
+	bool was_stopped; /* the last call */
+} fake_unwinder = { .end = UNWIND_UNAVAILABLE };
+
+enum unwind_end unwind(const struct unwind_input *input, struct unwind_frame *frames, size_t max,
+		       size_t *count)
+{
+	fake_unwinder.was_stopped = false;
+	*count = 0;
+	while (*count < fake_unwinder.count && *count < max) {
+		uint64_t pc = fake_unwinder.frames[*count].pc;
+
+		frames[*count] = fake_unwinder.frames[*count];
+		(*count)++;
+		if (input->stop != NULL && input->stop(input->context, pc)) {
+			fake_unwinder.was_stopped = true;
+			return UNWIND_STOPPED;
+		}
+	}
+	return fake_unwinder.end;
+}
+
+/* The next calls find PCS (up to a 0) and end with END. */
+static inline void fake_unwind(enum unwind_end end, const uint64_t *pcs)
+{
+	fake_unwinder.end = end;
+	for (fake_unwinder.count = 0; *pcs != 0; pcs++)
+		fake_unwinder.frames[fake_unwinder.count++] = (struct unwind_frame){ .pc = *pcs };
+}
+
+const char *unwind_object_name(uint64_t pc, uintptr_t *load_base)
+{
+	if (pc < 0x400000 || pc >= 0x500000)
+		return NULL;
+	*load_base = 0x400000;
+	return "/usr/bin/host";
+}
+
+/* ---- instances ------------------------------------------------------------------------------- */
+
+enum { INSTANCES_MAX = 200000 };
+
+static struct {
+	struct instance_info infos[INSTANCES_MAX];
+	bool is_gone[INSTANCES_MAX];
+	uint32_t count;
+	uint64_t asked;
+} fake_instances;
+
+/* A new instance of LOADING: its id. */
+static inline uint32_t fake_instance(uint32_t loading)
+{
+	uint32_t serial = 1;
+
+	for (uint32_t i = fake_instances.count; i-- > 0 && serial == 1;)
+		if (fake_instances.infos[i].loading == loading)
+			serial = fake_instances.infos[i].serial + 1;
+	fake_instances.infos[fake_instances.count] = (struct instance_info){
+		.id = fake_instances.count + 1,
+		.loading = loading,
+		.serial = serial,
+	};
+	return ++fake_instances.count;
+}
+
+bool instance_get(uint32_t id, struct instance_info *info)
+{
+	fake_instances.asked++;
+	if (id == 0 || id > fake_instances.count || fake_instances.is_gone[id - 1])
+		return false;
+	*info = fake_instances.infos[id - 1];
+	return true;
+}
+
+uint64_t instance_count(uint32_t loading)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < fake_instances.count; i++)
+		count += fake_instances.infos[i].loading == loading;
+	return count;
+}
+
+static inline int forget_fakes(void **unused)
+{
+	(void)unused;
+	memset(&fake, 0, sizeof(fake));
+	memset(&fake_code, 0, sizeof(fake_code));
+	memset(&fake_unwinder, 0, sizeof(fake_unwinder));
+	memset(&fake_instances, 0, sizeof(fake_instances));
+	fake_unwinder.end = UNWIND_UNAVAILABLE;
+	return 0;
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* A sample of PCS (COUNT) and, when it is one in the host, SLICE (words) at SLICE_ADDRESS. */
+static inline struct sample *make_sample(enum sample_kind kind, unsigned int flags,
+					 const uint64_t *pcs, size_t count, const uint64_t *slice,
+					 size_t slice_words)
+{
+	size_t words = count + (kind == SAMPLE_HOST ? SAMPLE_REGISTERS : 0) + slice_words;
+	struct sample *sample = calloc(1, sizeof(*sample) + words * 8);
+
+	sample->size = (uint32_t)(sizeof(*sample) + words * 8);
+	sample->kind = (uint16_t)kind;
+	sample->flags = (uint16_t)flags;
+	sample->generation = 5;
+	sample->weight = 1;
+	sample->time_ns = 1000;
+	sample->pc_count = (uint32_t)count;
+	sample->slice_size = (uint32_t)slice_words * 8;
+	sample->slice_address = 0x7ffd0000;
+	if (count != 0)
+		memcpy(sample->words, pcs, count * 8);
+	if (slice_words != 0)
+		memcpy(sample->words + count + SAMPLE_REGISTERS, slice, slice_words * 8);
+	return sample;
+}
+
+#define WORDS(...)          \
+	(const uint64_t[])  \
+	{                   \
+		__VA_ARGS__ \
+	}
+#define COUNT(...) (sizeof(WORDS(__VA_ARGS__)) / 8)
+#define GUEST_SAMPLE(...) \
+	make_sample(SAMPLE_GUEST, 0, WORDS(__VA_ARGS__), COUNT(__VA_ARGS__), NULL, 0)
+
+#endif /* TESTS_UNIT_PROFILE_FAKES_H */
