@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lifecycle.c - constructor, first guest, end.
+ *
+ * The constructor only reads the environment: a process that loads no guest pays for nothing else.
+ */
+#include "preload/lifecycle.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/base/config.h"
+#include "preload/base/log.h"
+#include "preload/base/state.h"
+#include "preload/fork.h"
+#include "preload/output.h"
+#include "preload/sampler/sampler.h"
+#include "preload/sig/handler.h"
+#include "preload/worker.h"
+
+#define LAST_DRAIN_NS UINT64_C(2000000000)
+
+extern char **environ;
+
+static struct config config;
+static pthread_once_t first_guest = PTHREAD_ONCE_INIT;
+static pid_t our_pid; /* raw: a vfork child has another, and our memory */
+static atomic_bool has_ended;
+
+static void start_sampling(void)
+{
+	int error = sampler_start(config.hz, config.memory / 2);
+
+	worker_start();
+	if (error != 0) {
+		log_line(LOG_ERROR, "no samples will be taken: %s", strerror(-error));
+		return;
+	}
+	handler_setup.copy_slices = config.stacks != STACKS_GUEST;
+	handler_setup.wake_word = worker_wake_word();
+	atomic_store(&state.sampling, true);
+	worker_sample();
+}
+
+static void on_first_guest(void)
+{
+	int saved_errno = errno;
+
+	pthread_once(&first_guest, start_sampling);
+	errno = saved_errno;
+}
+
+static void on_watch(void)
+{
+	worker_start();
+	worker_watch();
+}
+
+static void complain(void *context, const char *line)
+{
+	(void)context;
+	log_line(LOG_ERROR, "%s", line);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	int saved_errno = errno;
+
+	if (getauxval(AT_SECURE))
+		return;
+	config_read(&config, environ, complain, NULL);
+	log_configure(config.log_level, config.log_file);
+	config_set_current(&config);
+	our_pid = (pid_t)syscall(SYS_getpid);
+	output_configure();
+	fork_watch();
+	state.wake = worker_wake;
+	state.on_watch = on_watch;
+	state.on_first_guest = on_first_guest;
+	atomic_store_explicit(&state.on, true, memory_order_release);
+	errno = saved_errno;
+}
+
+void lifecycle_end(void)
+{
+	int saved_errno = errno;
+
+	if ((pid_t)syscall(SYS_getpid) != our_pid || atomic_exchange(&has_ended, true))
+		return;
+	atomic_store(&state.on, false);
+	if (atomic_load(&state.sampling))
+		sampler_stop();
+	worker_finish(LAST_DRAIN_NS);
+	errno = saved_errno;
+}
+
+void lifecycle_restart_in_child(void)
+{
+	our_pid = (pid_t)syscall(SYS_getpid);
+	if (!atomic_load(&state.sampling))
+		return;
+	sampler_after_fork();
+	worker_start();
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	lifecycle_end();
+}
