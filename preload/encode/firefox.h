@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * firefox.h - a recording as a Firefox processed profile, version 61 (firefox-devtools/profiler,
+ * src/types/profile.ts): what https://profiler.firefox.com opens.
+ *
+ * One track per group, then its named instances, 30 in all, the heaviest; ten of them visible.
+ * What finds no track of its own is in `(other groups)`, so that the tracks of groups add up to
+ * all samples. Chunks merge equal stacks, so a row's CPU time is spread over the time before it,
+ * at most one core per thread; where nothing ran, a row without a stack makes the gap visible.
+ */
+#ifndef PRELOAD_ENCODE_FIREFOX_H
+#define PRELOAD_ENCODE_FIREFOX_H
+
+#include "preload/encode/output.h"
+#include "preload/encode/reader.h"
+
+/* 0 or -ENOMEM. What OUTPUT has to say comes at its close. */
+int firefox_write(const struct recording *recording, struct output *output);
+
+#endif /* PRELOAD_ENCODE_FIREFOX_H */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * firefox_tracks.h - which groups and instances get a track, and the rows of each.
+ */
+#ifndef PRELOAD_ENCODE_FIREFOX_TRACKS_H
+#define PRELOAD_ENCODE_FIREFOX_TRACKS_H
+
+#include "preload/encode/firefox_tables.h"
+#include "preload/encode/totals.h"
+
+enum { FIREFOX_TRACK_MAX = 30, FIREFOX_VISIBLE_MAX = 10 };
+
+struct firefox_track {
+	uint32_t group,
+		instance; /* TOTALS_NONE: group: `(other groups)`, instance: the whole group */
+	bool is_visible;
+};
+
+/* A sample as tracks need it. */
+struct firefox_sample {
+	const struct recording_sample *sample;
+	struct totals_place place;
+	uint32_t stack;
+};
+
+struct firefox_tracks {
+	const struct recording *recording;
+	struct totals *totals;
+	struct firefox_sample *samples;			/* by time */
+	struct firefox_track tracks[FIREFOX_TRACK_MAX]; /* as shown: a group, then its instances */
+	uint32_t track_count;
+	bool *has_track; /* by group */
+};
+
+/* Chooses tracks, fills TABLES. 0 or -ENOMEM; firefox_tracks_free() in both cases. */
+int firefox_tracks_make(struct firefox_tracks *tracks, const struct recording *recording,
+			struct firefox_tables *tables);
+
+/* Writes `threads`. 0 or -ENOMEM. */
+int firefox_tracks_write(const struct firefox_tracks *tracks, struct json *json);
+void firefox_tracks_free(struct firefox_tracks *tracks);
+
+#endif /* PRELOAD_ENCODE_FIREFOX_TRACKS_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * folded.h - a recording as folded stacks: what flamegraph.pl, inferno and speedscope read.
+ *
+ * A line is `ROOT;FRAME;...;FRAME COUNT`, outermost first; ROOT is the module or the instance,
+ * COUNT the number of samples. In names `;` becomes `:`, control characters and what surrounds a
+ * name become spaces or nothing, and the space before a number at the end becomes `_`, or readers
+ * would take it for a count (differential flame graphs). A frame without a name is `(unnamed)`.
+ */
+#ifndef PRELOAD_ENCODE_FOLDED_H
+#define PRELOAD_ENCODE_FOLDED_H
+
+#include "preload/encode/output.h"
+#include "preload/encode/reader.h"
+
+/* 0 or -ENOMEM. What OUTPUT has to say comes at its close. */
+int folded_write(const struct recording *recording, bool by_instance, struct output *output);
+
+#endif /* PRELOAD_ENCODE_FOLDED_H */

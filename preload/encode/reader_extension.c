@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* reader_extension.c - what pprof has no place for: Info, Stats, Group. Threads: any. */
+#include "preload/encode/reading.h"
+#include "preload/encode/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_of(struct reading *reading, const struct pb_field *part)
+{
+	const char *text =
+		part->bytes != NULL ? arena_text(&reading->arena, part->bytes, part->size) : NULL;
+
+	return text != NULL ? text : "";
+}
+
+static void read_info_part(struct reading *reading, const struct pb_field *part)
+{
+	struct recording *out = reading->out;
+
+	switch (part->number) {
+	case INFO_PID:
+		out->pid = part->value;
+		break;
+	case INFO_PROGRAM:
+		out->program = text_of(reading, part);
+		break;
+	case INFO_CLOCK:
+		out->clock = text_of(reading, part);
+		break;
+	case INFO_CLOCK_WHY:
+		out->clock_why = text_of(reading, part);
+		break;
+	case INFO_REQUESTED_HZ:
+		out->requested_hz = part->value;
+		break;
+	case INFO_STACKS:
+		out->stacks = text_of(reading, part);
+		break;
+	case INFO_ENDED:
+		out->has_ended = part->value != 0;
+		break;
+	case INFO_GUESTPROF:
+		out->guestprof_version = text_of(reading, part);
+		break;
+	case INFO_OWN_CPU_NS:
+		out->own_cpu_ns = part->value;
+		break;
+	case INFO_PROCESS_CPU_NS:
+		out->process_cpu_ns = part->value;
+		break;
+	case INFO_ENGINES:
+		out->engines[out->engine_count++] = text_of(reading, part);
+		break;
+	}
+}
+
+static size_t count_parts(const struct pb_field *field, uint32_t number)
+{
+	struct pb_reader message = reading_inside(field);
+	struct pb_field part;
+	size_t count = 0;
+
+	while (pb_next(&message, &part))
+		count += part.number == number;
+	return count;
+}
+
+int reading_info(struct reading *reading)
+{
+	struct recording *out = reading->out;
+	struct pb_reader message = reading_inside(&reading->info);
+	struct pb_field part;
+
+	out->program = out->clock = out->clock_why = out->stacks = out->guestprof_version = "";
+	out->engines = arena_alloc(&reading->arena, count_parts(&reading->info, INFO_ENGINES),
+				   sizeof(*out->engines));
+	if (out->engines == NULL)
+		return -ENOMEM;
+	while (pb_next(&message, &part))
+		read_info_part(reading, &part);
+	reading->at = message.error == 0 ? 0 : (uint64_t)(reading->info.bytes - reading->bytes);
+	return message.error == 0 ? 0 : reading_fail(reading, "a damaged info message");
+}
+
+static int read_entry(struct reading *reading, const struct pb_field *field,
+		      struct recording_stat *stat)
+{
+	struct pb_reader message = reading_inside(field);
+	struct pb_field part;
+
+	stat->name = "";
+	while (pb_next(&message, &part)) {
+		if (part.number == STATS_ENTRY_NAME)
+			stat->name = text_of(reading, &part);
+		else if (part.number == STATS_ENTRY_VALUE)
+			stat->value = part.value;
+	}
+	return message.error;
+}
+
+int reading_stats(struct reading *reading)
+{
+	struct recording *out = reading->out;
+	struct pb_reader message = reading_inside(&reading->stats);
+	struct pb_field part;
+	int error = 0;
+
+	out->stats = arena_alloc(&reading->arena, count_parts(&reading->stats, STATS_ENTRY),
+				 sizeof(*out->stats));
+	if (out->stats == NULL)
+		return -ENOMEM;
+	while (error == 0 && pb_next(&message, &part)) {
+		if (part.number == STATS_ENTRY)
+			error = read_entry(reading, &part, &out->stats[out->stat_count++]);
+	}
+	if (error == 0)
+		error = message.error;
+	reading->at = error == 0 ? 0 : (uint64_t)(reading->stats.bytes - reading->bytes);
+	return error == 0 ? 0 : reading_fail(reading, "damaged counters");
+}
+
+/* The row for (MODULE, IDENTITY), new or one that a later chunk replaces; NULL without memory. */
+static struct recording_group *group_row(struct reading *reading, uint64_t module,
+					 uint64_t identity)
+{
+	struct recording *out = reading->out;
+	uint32_t id = pairs_id(&reading->groups, module, identity);
+
+	if (id == PAIRS_NONE)
+		return NULL;
+	if (id == reading->group_room) {
+		size_t room = id == 0 ? 64 : (size_t)id * 2;
+		struct recording_group *bigger =
+			arena_alloc(&reading->arena, room, sizeof(*bigger));
+
+		if (bigger == NULL)
+			return NULL;
+		if (id != 0)
+			memcpy(bigger, out->groups, id * sizeof(*bigger));
+		out->groups = bigger;
+		reading->group_room = room;
+	}
+	out->group_count = reading->groups.count;
+	return &out->groups[id];
+}
+
+static void read_states(struct reading *reading, struct recording_group *group)
+{
+	size_t count = reading->numbers.count < STATE_COUNT ? reading->numbers.count : STATE_COUNT;
+
+	for (size_t i = 0; i < count; i++)
+		group->samples_by_state[i] = reading->numbers.values[i];
+}
+
+int reading_group(struct reading *reading, const struct pb_field *field)
+{
+	struct recording_group group = { 0 }, *row;
+	struct pb_reader message = reading_inside(field);
+	struct pb_field part;
+	uint64_t module = 0, identity = 0;
+
+	reading->numbers.count = 0;
+	while (pb_next(&message, &part)) {
+		if (part.number == GROUP_MODULE)
+			module = part.value;
+		else if (part.number == GROUP_IDENTITY)
+			identity = part.value;
+		else if (part.number == GROUP_INSTANCES_CREATED)
+			group.instances_created = part.value;
+		else if (part.number == GROUP_INSTANCES_SAMPLED)
+			group.instances_sampled = part.value;
+		else if (part.number == GROUP_SAMPLES)
+			group.samples = part.value;
+		else if (part.number == GROUP_CPU_NS)
+			group.cpu_ns = part.value;
+		else if (part.number == GROUP_SAMPLES_BY_STATE &&
+			 reading_add_numbers(&reading->numbers, &part) != 0)
+			return reading_fail(reading, "a damaged group");
+	}
+	if (message.error != 0)
+		return reading_fail(reading, "a damaged group");
+	read_states(reading, &group);
+	group.module = reading_string(reading, module);
+	group.identity = reading_string(reading, identity);
+	row = group_row(reading, module, identity);
+	if (row == NULL)
+		return -ENOMEM;
+	*row = group;
+	return 0;
+}

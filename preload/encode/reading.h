@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reading.h - the state of one recording_read(), and the readers of pprof's messages.
+ *
+ * The file is walked once per pass, because a foreign file may define things after their use:
+ *
+ *   pass 0  strings, the last Info and Stats       pass 2  locations
+ *   pass 1  sample types, mappings, functions      pass 3  samples, groups
+ *
+ * Every reader returns 0, or a negative errno with reading->why set by reading_fail().
+ */
+#ifndef PRELOAD_ENCODE_READING_H
+#define PRELOAD_ENCODE_READING_H
+
+#include "preload/encode/arena.h"
+#include "preload/encode/pairs.h"
+#include "preload/encode/pb.h"
+#include "preload/encode/reader.h"
+
+/* Rows that begin with a uint64_t id, found by it. */
+struct reading_ids {
+	uint8_t *rows;
+	size_t row_size, count;
+	uint8_t **sorted; /* by id; NULL while ids are 1..n in order, as ours are */
+};
+
+/* Which of a sample's values is what, and its unit in nanoseconds. */
+struct reading_value {
+	size_t index; /* SIZE_MAX: there is none */
+	uint64_t scale;
+};
+
+struct reading_numbers {
+	uint64_t *values; /* owned */
+	size_t count, capacity;
+	bool failed;
+};
+
+struct reading {
+	const char *path;
+	const uint8_t *bytes;
+	size_t size; /* of the whole fields */
+	uint64_t at; /* where the top-level field begins that is being read */
+	char *why;
+	struct arena arena;
+	struct recording *out; /* in the arena */
+	const char **strings;
+	size_t string_count;
+	size_t sample_type_count;
+	size_t group_room;
+	bool has_wasm_labels; /* some string is the key of our label */
+	struct reading_ids mappings, functions, locations;
+	struct reading_value count, cpu, wall;
+	struct reading_value period;	     /* index 0 if it is CPU time */
+	struct reading_numbers ids, numbers; /* scratch of a sample */
+	struct pairs groups;
+	struct pb_field info, stats; /* the last ones */
+};
+
+/* Sets WHY to "PATH: byte N: TEXT", the first time. Returns -EINVAL. */
+int reading_fail(struct reading *reading, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* String INDEX; "" when there is no such string. */
+const char *reading_string(const struct reading *reading, uint64_t index);
+
+/* The row with ID, or NULL. */
+void *reading_row(const struct reading_ids *ids, uint64_t id);
+/* To be called when all rows are there. 0 or -ENOMEM. */
+int reading_sort_ids(struct reading *reading, struct reading_ids *ids);
+
+/* The parts of message FIELD; none when it is no message. */
+static inline struct pb_reader reading_inside(const struct pb_field *field)
+{
+	struct pb_reader parts = { 0 };
+
+	if (field->bytes != NULL) {
+		parts.at = field->bytes;
+		parts.end = field->bytes + field->size;
+	}
+	return parts;
+}
+
+/* All varints of FIELD, appended. */
+int reading_add_numbers(struct reading_numbers *numbers, const struct pb_field *field);
+
+/* reader_tables.c */
+int reading_mapping(struct reading *reading, const struct pb_field *field);
+int reading_function(struct reading *reading, const struct pb_field *field);
+int reading_location(struct reading *reading, const struct pb_field *field);
+
+/* reader_samples.c */
+int reading_sample_type(struct reading *reading, const struct pb_field *field);
+int reading_period_type(struct reading *reading, const struct pb_field *field);
+int reading_sample(struct reading *reading, const struct pb_field *field);
+
+/* reader_extension.c */
+int reading_group(struct reading *reading, const struct pb_field *field);
+int reading_info(struct reading *reading);
+int reading_stats(struct reading *reading);
+
+#endif /* PRELOAD_ENCODE_READING_H */

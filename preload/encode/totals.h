@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * totals.h - recordings summed up: by group, by named instance, by function.
+ *
+ * Groups of several recordings are one when module and identity are equal; an instance belongs to
+ * the recording it was seen in. What is counted exactly (messages Group) goes before what samples
+ * add up to. Texts live as long as the totals, and are not escaped.
+ */
+#ifndef PRELOAD_ENCODE_TOTALS_H
+#define PRELOAD_ENCODE_TOTALS_H
+
+#include "preload/encode/frames.h"
+#include "preload/encode/names.h"
+#include "preload/encode/pairs.h"
+#include "preload/encode/reader.h"
+
+#define TOTALS_NONE UINT32_MAX
+
+struct totals_weight {
+	uint64_t samples, cpu_ns;
+};
+
+struct totals_function {
+	const char *module, *name; /* module: "" when the code belongs to none */
+	enum frame_kind kind;
+	struct totals_weight self, total; /* total: on the stack, once a sample */
+	uint64_t last_sample;		  /* private: the last one that total counts */
+};
+
+/* A group, or a named instance of one. */
+struct totals_row {
+	const char *module, *identity; /* identity: "" when unknown */
+	const char *instance;	       /* NULL: the group */
+	uint32_t group;		       /* index in groups; of a group its own */
+	uint64_t pid;		       /* of an instance: its process */
+	uint64_t instances_created, instances_sampled;
+	struct totals_weight weight;
+	uint64_t samples_by_state[STATE_COUNT];
+	uint32_t hottest; /* by self weight: index in functions, or TOTALS_NONE */
+	struct totals_weight hottest_self;
+	struct totals_weight seen;	     /* private: in samples of the recording being added */
+	uint64_t seen_by_state[STATE_COUNT]; /* private */
+};
+
+struct totals {
+	struct totals_row *groups, *instances;
+	struct totals_function *functions;
+	struct recording_stat *stats;
+	uint32_t group_count, instance_count, function_count, stat_count;
+	/* Indexes by falling weight; made by totals_finish(). */
+	uint32_t *group_order, *instance_order, *function_order;
+	struct totals_weight weight;
+	uint64_t duration_ns; /* of the time that at least one recording covers */
+	uint64_t lost, unnamed, truncated, own_cpu_ns, process_cpu_ns, signals;
+	size_t recording_count;
+	struct totals_private *own;
+};
+
+struct totals *totals_new(void); /* NULL without memory */
+void totals_free(struct totals *totals);
+
+/* 0 or -ENOMEM; after that only totals_free(). */
+int totals_add(struct totals *totals, const struct recording *recording);
+
+/* To be called once, after the last recording: orders and hottest functions. 0 or -ENOMEM. */
+int totals_finish(struct totals *totals);
+
+/* Where SAMPLE of the recording added last belongs. 0 or -ENOMEM. */
+struct totals_place {
+	uint32_t group, instance; /* instance: TOTALS_NONE when it has no name of its own */
+};
+int totals_place(struct totals *totals, const struct recording *recording,
+		 const struct recording_sample *sample, struct totals_place *place);
+
+/* Name of the group that SAMPLE belongs to, never empty. */
+const char *totals_module(const struct recording *recording, const struct recording_sample *sample);
+
+/* What shares are made of: CPU time, or samples where no CPU time was recorded. */
+uint64_t totals_measure(const struct totals *totals, const struct totals_weight *weight);
+
+#endif /* PRELOAD_ENCODE_TOTALS_H */

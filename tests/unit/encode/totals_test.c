@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* totals_test.c - sums by group, instance and function, of one recording and of several. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "preload/encode/totals.h"
+#include "tests/unit/encode/recordings.h"
+
+static struct recording *read_small(void)
+{
+	struct built *built = calloc(1, sizeof(*built));
+	char *why = NULL, *name;
+	struct recording *recording;
+
+	build_small(built);
+	name = write_bytes(NULL, built->out.bytes, built->out.size);
+	recording = recording_read(name, &why);
+	assert_non_null(recording);
+	unlink(name);
+	free(name);
+	built_free(built);
+	return recording;
+}
+
+static const struct totals_function *function_named(const struct totals *totals, const char *name)
+{
+	for (uint32_t i = 0; i < totals->function_count; i++) {
+		if (strcmp(totals->functions[i].name, name) == 0)
+			return &totals->functions[i];
+	}
+	return NULL;
+}
+
+static void sums_one_recording(void **state)
+{
+	struct recording *recording = read_small();
+	struct totals *totals = totals_new();
+	const struct totals_row *app, *heaviest;
+
+	(void)state;
+	assert_int_equal(totals_add(totals, recording), 0);
+	assert_int_equal(totals_finish(totals), 0);
+	assert_int_equal(totals->group_count, 2);
+	app = &totals->groups[totals->group_order[0]];
+	assert_string_equal(app->module, "app.wasm");
+	assert_string_equal(app->identity, SMALL_IDENTITY);
+	assert_int_equal(app->weight.samples, 170);
+	assert_int_equal(app->weight.cpu_ns, 1600000000);
+	assert_int_equal(app->instances_created, 3);
+	assert_int_equal(app->samples_by_state[STATE_BUILTIN], 40);
+	assert_string_equal(totals->functions[app->hottest].name,
+			    "wasi_snapshot_preview1.fd_write");
+	/* #1, #2 and the hostile one: `app.wasm#*` is nobody. */
+	assert_int_equal(totals->instance_count, 3);
+	heaviest = &totals->instances[totals->instance_order[0]];
+	assert_int_equal(heaviest->weight.samples, 70);
+	assert_string_equal(heaviest->instance, "app.wasm#2");
+	assert_int_equal(totals->lost, 6);
+	assert_int_equal(totals->duration_ns, 2000000000);
+	totals_free(totals);
+	recording_free(recording);
+}
+
+static void counts_a_function_once_a_sample(void **state)
+{
+	struct recording *recording = read_small();
+	struct totals *totals = totals_new();
+	const struct totals_function *start, *kernel, *helper;
+
+	(void)state;
+	assert_int_equal(totals_add(totals, recording), 0);
+	assert_int_equal(totals_finish(totals), 0);
+	start = function_named(totals, "_start");
+	kernel = function_named(totals, "math::kernel<[u8; 32]>");
+	helper = function_named(totals, "math::helper");
+	assert_int_equal(start->total.samples, 170);
+	assert_int_equal(start->self.samples, 0);
+	/* Its own line, and the line that helper was inlined into. */
+	assert_int_equal(kernel->total.samples, 120);
+	assert_int_equal(kernel->self.samples, 10);
+	assert_int_equal(helper->self.samples, 50);
+	totals_free(totals);
+	recording_free(recording);
+}
+
+/* Groups add up by identity, instances stay apart, time at once is counted once. */
+static void sums_several_recordings(void **state)
+{
+	struct recording *first = read_small(), *second = read_small();
+	struct totals *totals = totals_new();
+
+	(void)state;
+	second->time_unix_ns += 1000000000;
+	assert_int_equal(totals_add(totals, first), 0);
+	assert_int_equal(totals_add(totals, second), 0);
+	assert_int_equal(totals_finish(totals), 0);
+	assert_int_equal(totals->group_count, 2);
+	assert_int_equal(totals->instance_count, 6);
+	assert_int_equal(totals->groups[0].weight.samples, 340);
+	assert_int_equal(totals->weight.samples, 390);
+	assert_int_equal(totals->duration_ns, 3000000000);
+	assert_int_equal(totals->lost, 12);
+	totals_free(totals);
+	recording_free(first);
+	recording_free(second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_one_recording),
+		cmocka_unit_test(counts_a_function_once_a_sample),
+		cmocka_unit_test(sums_several_recordings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
