@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* report_head.c - the head of the report: what was recorded, how well, at what cost. Threads: any.
+ */
+#include "preload/cmd/report_text.h"
+
+#include "preload/cmd/say.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+enum { LINE_COLUMNS = 100 };
+
+/* Cut to the width, and escaped. */
+static void put_line(FILE *out, const char *text)
+{
+	report_cell(out, text, LINE_COLUMNS, true);
+	fputc('\n', out);
+}
+
+static void describe_time(char *text, size_t size, uint64_t time_unix_ns)
+{
+	time_t seconds = (time_t)(time_unix_ns / 1000000000);
+	struct tm parts;
+
+	text[0] = '\0';
+	if (time_unix_ns != 0 && gmtime_r(&seconds, &parts) != NULL)
+		strftime(text, size, "  %Y-%m-%d %H:%M:%S UTC", &parts);
+}
+
+static void put_recording(const struct recording *recording, FILE *out)
+{
+	char line[512], when[64];
+	size_t used;
+
+	describe_time(when, sizeof(when), recording->time_unix_ns);
+	if (recording->program[0] != '\0')
+		snprintf(line, sizeof(line), "%.100s[%" PRIu64 "]%s, %.2f s", recording->program,
+			 recording->pid, when, (double)recording->duration_ns / 1e9);
+	else
+		snprintf(line, sizeof(line), "%.200s%s, %.2f s", recording->path, when,
+			 (double)recording->duration_ns / 1e9);
+	for (size_t i = 0; i < recording->engine_count; i++) {
+		used = strlen(line);
+		snprintf(line + used, sizeof(line) - used, ", %.60s", recording->engines[i]);
+	}
+	put_line(out, line);
+	if (recording->is_torn) {
+		snprintf(line, sizeof(line),
+			 "  torn: whole up to byte %" PRIu64 "; what follows is left out",
+			 recording->torn_at);
+		put_line(out, line);
+	}
+	if (recording->is_ours && !recording->has_ended)
+		put_line(out, "  not ended: the process was killed or still runs; its last second "
+			      "may be missing");
+}
+
+static void put_clock(const struct recording *first, FILE *out)
+{
+	char line[512];
+	size_t used;
+
+	snprintf(line, sizeof(line), "  clock     %.60s", first->clock);
+	used = strlen(line);
+	if (first->clock_why[0] != '\0')
+		snprintf(line + used, sizeof(line) - used, " (%.120s)", first->clock_why);
+	used = strlen(line);
+	if (first->stacks[0] != '\0')
+		snprintf(line + used, sizeof(line) - used, "; stacks: %.20s", first->stacks);
+	put_line(out, line);
+}
+
+/* Asked for and delivered: the kernel's tick, or a late signal, may give less. */
+static void put_rate(const struct recording *first, const struct totals *totals, FILE *out)
+{
+	uint64_t merged = 0;
+	char line[256];
+	size_t used;
+
+	snprintf(line, sizeof(line), "  rate      %" PRIu64 " Hz asked for", first->requested_hz);
+	used = strlen(line);
+	if (totals->signals != 0 && totals->process_cpu_ns != 0)
+		snprintf(line + used, sizeof(line) - used,
+			 ", %.1f Hz of the process's CPU time delivered",
+			 (double)totals->signals * 1e9 / (double)totals->process_cpu_ns);
+	for (uint32_t i = 0; i < totals->stat_count; i++) {
+		if (strcmp(totals->stats[i].name, "overruns") == 0)
+			merged = totals->stats[i].value;
+	}
+	used = strlen(line);
+	if (merged != 0)
+		snprintf(line + used, sizeof(line) - used, ", %" PRIu64 " ticks merged", merged);
+	put_line(out, line);
+}
+
+static void put_samples(const struct totals *totals, FILE *out)
+{
+	char line[256], samples[SAY_COUNT_SIZE];
+	char unnamed[REPORT_SHARE_SIZE], truncated[REPORT_SHARE_SIZE];
+
+	snprintf(line, sizeof(line),
+		 "  samples   %s in %.2f s of CPU time, unnamed %s, truncated %s",
+		 say_count(samples, totals->weight.samples), (double)totals->weight.cpu_ns / 1e9,
+		 report_share(unnamed, report_ppm(totals->unnamed, totals->weight.samples)),
+		 report_share(truncated, report_ppm(totals->truncated, totals->weight.samples)));
+	put_line(out, line);
+}
+
+static void put_losses(const struct totals *totals, FILE *out)
+{
+	char line[512], lost[SAY_COUNT_SIZE], share[REPORT_SHARE_SIZE];
+	const char *separator = ": ";
+
+	snprintf(line, sizeof(line), "  lost      %s (%s)", say_count(lost, totals->lost),
+		 report_share(share,
+			      report_ppm(totals->lost, totals->lost + totals->weight.samples)));
+	for (uint32_t i = 0; i < totals->stat_count; i++) {
+		size_t used = strlen(line);
+
+		if (strncmp(totals->stats[i].name, "lost_", 5) != 0 || totals->stats[i].value == 0)
+			continue;
+		snprintf(line + used, sizeof(line) - used, "%s%.30s %" PRIu64, separator,
+			 totals->stats[i].name + 5, totals->stats[i].value);
+		separator = ", ";
+	}
+	put_line(out, line);
+}
+
+static void put_cost(const struct totals *totals, FILE *out)
+{
+	char line[256], share[REPORT_SHARE_SIZE];
+
+	if (totals->process_cpu_ns == 0)
+		return;
+	snprintf(line, sizeof(line), "  own cost  %s of the process's CPU time (%.3f s of %.2f s)",
+		 report_share(share, report_ppm(totals->own_cpu_ns, totals->process_cpu_ns)),
+		 (double)totals->own_cpu_ns / 1e9, (double)totals->process_cpu_ns / 1e9);
+	put_line(out, line);
+}
+
+void report_head(const struct report *report, FILE *out)
+{
+	const struct recording *first = report->recordings[0];
+
+	for (size_t i = 0; i < report->recording_count; i++)
+		put_recording(report->recordings[i], out);
+	if (first->is_ours) {
+		put_clock(first, out);
+		put_rate(first, report->totals, out);
+	}
+	put_samples(report->totals, out);
+	if (first->is_ours)
+		put_losses(report->totals, out);
+	put_cost(report->totals, out);
+}

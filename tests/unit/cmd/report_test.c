@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* report_test.c - the report as text and JSON: golden files, widths, statuses, several files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "preload/cmd/command.h"
+#include "preload/cmd/report.h"
+#include "preload/encode/escape.h"
+#include "tests/unit/cmd/capture.h"
+#include "tests/unit/encode/golden.h"
+#include "tests/unit/encode/recordings.h"
+#include "tests/unit/encode/scratch.h"
+
+#define SMALL "small.pb"
+
+static void write_small(size_t size)
+{
+	struct built *built = calloc(1, sizeof(*built));
+
+	build_small(built);
+	free(write_bytes(SMALL, built->out.bytes, size < built->out.size ? size : built->out.size));
+	built_free(built);
+}
+
+static int report(struct capture *capture, const char *first, const char *second, const char *third)
+{
+	const char *arguments[] = { "report", first, second, third, NULL };
+	int count = 1 + (first != NULL) + (second != NULL) + (third != NULL);
+
+	return capture_run(capture, report_command, count, (char **)arguments);
+}
+
+static void matches_the_golden_text(void **state)
+{
+	struct capture capture;
+
+	(void)state;
+	write_small(SIZE_MAX);
+	assert_int_equal(report(&capture, SMALL, NULL, NULL), COMMAND_OK);
+	expect_golden(capture.out_path, scratch_root("tests/data/small.report.txt"));
+	capture_free(&capture);
+	unlink(SMALL);
+}
+
+static void matches_the_golden_json(void **state)
+{
+	struct capture capture;
+	char command[128];
+
+	(void)state;
+	write_small(SIZE_MAX);
+	assert_int_equal(report(&capture, "--json", SMALL, NULL), COMMAND_OK);
+	expect_golden(capture.out_path, scratch_root("tests/data/small.report.json"));
+	snprintf(command, sizeof(command), "python3 -m json.tool < %s > /dev/null",
+		 capture.out_path);
+	assert_int_equal(system(command), 0);
+	capture_free(&capture);
+	unlink(SMALL);
+}
+
+/* A hundred columns, and nothing that a terminal would obey. */
+static void stays_within_its_width(void **state)
+{
+	struct capture capture;
+	char *line, *rest;
+
+	(void)state;
+	write_small(SIZE_MAX);
+	assert_int_equal(report(&capture, "--by", "instance", SMALL), COMMAND_OK);
+	for (line = strtok_r(capture.out, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		if (escape_columns(line) > 100)
+			fail_msg("%zu columns: %s", escape_columns(line), line);
+		for (const char *at = line; *at != '\0'; at++)
+			assert_true((uint8_t)*at >= 0x20);
+	}
+	capture_free(&capture);
+	unlink(SMALL);
+}
+
+static void says_what_is_torn(void **state)
+{
+	struct capture capture;
+
+	(void)state;
+	write_small(RECORDING_PAGE + 20);
+	assert_int_equal(report(&capture, SMALL, NULL, NULL), COMMAND_OK);
+	assert_non_null(strstr(capture.out, "torn: whole up to byte "));
+	assert_non_null(strstr(capture.out, "not ended: "));
+	capture_free(&capture);
+	unlink(SMALL);
+}
+
+static void sums_files_up(void **state)
+{
+	struct capture capture;
+
+	(void)state;
+	write_small(SIZE_MAX);
+	assert_int_equal(report(&capture, SMALL, SMALL, "--json"), COMMAND_OK);
+	assert_non_null(strstr(capture.out, "\"samples\":390,"));
+	capture_free(&capture);
+	unlink(SMALL);
+}
+
+static void expect_failure(const char *first, const char *second, int status, const char *line)
+{
+	struct capture capture;
+
+	assert_int_equal(report(&capture, first, second, NULL), status);
+	if (strstr(capture.err, line) == NULL && strstr(capture.out, line) == NULL)
+		fail_msg("\"%s\" is not in \"%s\"", line, capture.err);
+	assert_true(strchr(capture.err, '\n') == NULL ||
+		    strchr(capture.err, '\n')[1] == '\0'); /* one line at most */
+	capture_free(&capture);
+}
+
+static void fails_with_one_clear_line(void **state)
+{
+	struct built *built = calloc(1, sizeof(*built));
+
+	(void)state;
+	expect_failure("/no/such.pb", NULL, COMMAND_BAD, "/no/such.pb: No such file or directory");
+	expect_failure("-n", "many", COMMAND_BAD, "-n takes a number, not many");
+	expect_failure("--frobnicate", NULL, COMMAND_BAD, "frobnicate");
+	built_begin(built);
+	built_info(built, true);
+	free(write_bytes(SMALL, built->out.bytes, built->out.size));
+	expect_failure(SMALL, NULL, COMMAND_NO_SAMPLES, "no samples");
+	unlink(SMALL);
+	built_free(built);
+}
+
+/* Wilson's interval, against values of R's binom::binom.wilson. */
+static void estimates_shares(void **state)
+{
+	uint64_t low, high;
+
+	(void)state;
+	report_interval(500000, 100, &low, &high);
+	assert_in_range(low, 403800, 403860);
+	assert_in_range(high, 596140, 596200);
+	report_interval(0, 50, &low, &high);
+	assert_int_equal(low, 0);
+	assert_in_range(high, 71300, 71400);
+	report_interval(1000000, 50, &low, &high);
+	assert_int_equal(high, 1000000);
+	report_interval(1000000, 0, &low, &high);
+	assert_int_equal(low, 0);
+	assert_int_equal(report_ppm(1, 3), 333333);
+	assert_int_equal(report_ppm(1, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(matches_the_golden_text),
+		cmocka_unit_test(matches_the_golden_json),
+		cmocka_unit_test(stays_within_its_width),
+		cmocka_unit_test(says_what_is_torn),
+		cmocka_unit_test(sums_files_up),
+		cmocka_unit_test(fails_with_one_clear_line),
+		cmocka_unit_test(estimates_shares),
+	};
+
+	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
+}
