@@ -1,0 +1,52 @@
+;; SPDX-License-Identifier: MIT
+;;
+;; comp.wat - a component of two core modules. `run` has the shares of split.wat across them: upper
+;; (module $front) 30 %, lower (module $back) 70 %; `call-out` calls the host through both.
+(component $pair
+	(import "work" (func $work (param "n" u32)))
+	(core module $back
+		(import "host" "work" (func $host_work (param i32)))
+		(global $state (mut i64) (i64.const 1))
+		(func $lower (export "lower") (param $k i32) (local $n i32) (local $x i64)
+			(local.set $n (i32.mul (local.get $k) (i32.const 70)))
+			(local.set $x (global.get $state))
+			(loop $more
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(br_if $more (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+			(global.set $state (local.get $x)))
+		(func $lower_out (export "lower-out") (param $k i32)
+			(call $host_work (local.get $k))))
+	(core module $front
+		(import "back" "lower" (func $lower (param i32)))
+		(import "back" "lower-out" (func $lower_out (param i32)))
+		(global $state (mut i64) (i64.const 1))
+		(func $upper (export "run") (param $k i32) (local $n i32) (local $x i64)
+			(local.set $n (i32.mul (local.get $k) (i32.const 30)))
+			(local.set $x (global.get $state))
+			(loop $more
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(local.set $x (i64.add (i64.mul (local.get $x) (i64.const 6364136223846793005)) (i64.const 1442695040888963407)))
+				(br_if $more (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+			(global.set $state (local.get $x))
+			(call $lower (local.get $k)))
+		(func $upper_out (export "call-out") (param $k i32)
+			(call $lower_out (local.get $k))))
+	(core func $lowered_work (canon lower (func $work)))
+	(core instance $host (export "work" (func $lowered_work)))
+	(core instance $back (instantiate $back (with "host" (instance $host))))
+	(core instance $front (instantiate $front (with "back" (instance $back))))
+	(func (export "run") (param "k" u32) (canon lift (core func $front "run")))
+	(func (export "call-out") (param "k" u32) (canon lift (core func $front "call-out"))))

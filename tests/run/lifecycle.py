@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""lifecycle.py - how processes begin and end under guestprof, and what they leave."""
+
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, sys.path[0] + "/lib")
+import harness
+import kills
+import pprof
+from harness import (GUESTPROF, HOSTS, LIBRARY, NEWEST, PYTHON, Run, environment, expect, host, run_recorded,
+                     same_as_without, test)
+
+test("kill -9 at {} moments", 20)(kills.kill_many)
+
+# Prints threads, POSIX timers and descriptors of the process itself.
+LOOK = """import os
+timers = open('/proc/self/timers').read() if os.path.exists('/proc/self/timers') else ''
+print(len(os.listdir('/proc/self/task')), repr(timers),
+      sorted(f for f in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + f)))"""
+
+
+@test("no guest: no file, no thread, no timer")
+def no_guest():
+    look = [str(PYTHON), "-c", LOOK]
+    with harness.folder() as path:
+        run = Run(look, cwd=path, env=environment(LD_PRELOAD=str(LIBRARY)))
+        same_as_without(run, Run(look, cwd=path))
+        expect(run.stderr == "", run.stderr)
+        expect(not list(path.iterdir()), f"files: {list(path.iterdir())}")
+
+
+@test("no guest: record says so")
+def nothing_seen():
+    with harness.folder() as path:
+        run = run_recorded(["true"], path / "out.pb.gz", cwd=path)
+        expect(run.status == 0, f"status {run.status}")
+        lines = run.stderr.splitlines()
+        expect(len(lines) == 1 and lines[0].startswith("guestprof"), run.stderr)
+        expect(not list(path.iterdir()), f"files: {list(path.iterdir())}")
+
+
+@test("no guest: under 2 ms more at start")
+def start_cost():
+    def times(env):
+        for _ in range(60):
+            started = time.perf_counter()
+            subprocess.run(["/bin/true"], env=env, check=True)
+            yield 1000 * (time.perf_counter() - started)
+
+    with_us = statistics.median(times(environment(LD_PRELOAD=str(LIBRARY))))
+    without = statistics.median(times(environment()))
+    print(f"# /bin/true: {without:.2f} ms, preloaded {with_us:.2f} ms")
+    expect(with_us - without < 2, f"{with_us - without:.2f} ms more")
+
+
+def status_of(command, **options):
+    with harness.folder() as path:
+        return run_recorded(command, path / "out.pb.gz", **options).status
+
+
+@test("exit status is the child's")
+def exit_status():
+    for command, wanted in ((["true"], 0), (["sh", "-c", "exit 3"], 3), (["sh", "-c", "kill -9 $$"], 137),
+                            (["sh", "-c", "kill -TERM $$"], 143), (["sh", "-c", "kill -SEGV $$"], 139)):
+        status = status_of(command)
+        expect(status == wanted, f"{command}: {status}, not {wanted}")
+
+
+@test("exit status of a host with a guest")
+def host_status():
+    for command in (host(NEWEST, "split.wasm", "nothing"), host(NEWEST, "split.wasm", "run", "bad=1"),
+                    host(NEWEST, "split.wasm", "run", "calls=3")):
+        with harness.folder() as path:
+            same_as_without(run_recorded(command, path / "out.pb.gz"), Run(command))
+
+
+@test("own failures: 125, 126, 127")
+def own_failures():
+    with harness.folder() as path:
+        (path / "plain").write_text("no program\n")
+        for words, wanted in ((["-F", "many", "--", "true"], 125), (["--", str(path / "plain")], 126),
+                              (["--", str(path / "absent")], 127)):
+            run = Run([str(GUESTPROF), "record", *words], cwd=path)
+            expect(run.status == wanted, f"{words}: {run.status}, not {wanted}: {run.stderr}")
+            expect(run.stderr.startswith("guestprof"), run.stderr)
+
+
+@test("signals are forwarded")
+def forwarded():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with harness.folder() as path:
+            ready = path / "ready"
+            command = ["sh", "-c", f"trap 'exit {40 + number}' {number}; : > {ready}; while :; do sleep 0.05; done"]
+            with subprocess.Popen([str(GUESTPROF), "record", "-o", str(path / "out.pb.gz"), "--", *command],
+                                  env=environment(), stderr=subprocess.PIPE, start_new_session=True) as process:
+                wait_for(ready.exists)
+                process.send_signal(number)
+                process.wait(timeout=20)
+            expect(process.returncode == 40 + number, f"signal {number}: {process.returncode}")
+
+
+def wait_for(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        expect(time.monotonic() < deadline, f"not within {seconds} s")
+        time.sleep(0.01)  # between two looks
+
+
+@test("record finishes the file of a killed host")
+def killed_host():
+    with harness.folder() as path:
+        file = path / "out.pb.gz"
+        run = run_recorded(["sh", "-c", f"{HOSTS}/{NEWEST}/host {HOSTS}/split.wasm run cpu_ms=60000 & "
+                            "sleep 2.5; kill -9 $!; wait $!"], file, hz=1000)
+        expect(run.status == 137, f"status {run.status}")
+        expect(file.exists(), f"no {file.name}, but {list(path.iterdir())}")
+        expect(file.read_bytes()[:2] == b"\x1f\x8b", "not compressed")
+        expect(pprof.read(file).total() > 500, "hardly any samples")
+        expect("kill" in run.stderr or "did not end" in run.stderr, f"nothing said of it: {run.stderr}")
+        expect(not list(path.glob("*.pb")), f"left: {list(path.iterdir())}")
+
+
+@test("several guest processes, a file each")
+def several_processes():
+    one = " ".join(host(NEWEST, "split.wasm", "run", "cpu_ms=400"))
+    with harness.folder() as path:
+        run = run_recorded(["sh", "-c", f"{one} & {one} & {one} & wait"], path / "out.pb.gz")
+        files = sorted(p.name for p in path.iterdir())
+        expect(len(files) == 3 and "out.pb.gz" in files, f"files {files}: {run.stderr}")
+        expect(all(name.startswith("out.") and name.endswith(".pb.gz") for name in files), f"files {files}")
+        for name in files:
+            expect(pprof.read(path / name).total() > 0, f"no samples in {name}")
+
+
+@test("preloaded without the command")
+def preload_only():
+    """The default name, the final form, and not a word."""
+    command = host(NEWEST, "split.wasm", "run", "cpu_ms=500")
+    with harness.folder() as path:
+        run = Run(command, cwd=path, env=environment(LD_PRELOAD=str(LIBRARY)))
+        same_as_without(run, Run(command))
+        expect(run.stderr == "", run.stderr)
+        files = [p.name for p in path.iterdir()]
+        expect(len(files) == 1 and files[0].startswith("guestprof.host.") and files[0].endswith(".pb.gz"), f"{files}")
+        expect(pprof.read(path / files[0]).total() > 20, "hardly any samples at 100 Hz")
+
+
+@test("library path")
+def library_path():
+    run = Run([str(GUESTPROF), "lib"])
+    expect(run.status == 0 and run.stdout.strip() == str(LIBRARY), f"{run.status}: {run.stdout}")
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main())
