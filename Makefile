@@ -10,12 +10,12 @@ comma := ,
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla -Werror
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer \
-	-D_GNU_SOURCE -I. -include preload/base/floor.h -MMD -MP $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
+	-D_GNU_SOURCE -I. $(if $(SAN),,-include preload/base/floor.h) -MMD -MP $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 
 # Rooms by what they end up in; the order is the direction of includes.
 LIBRARY_ROOMS := symtab preload/base preload/sig preload/hook preload/load preload/runtime \
 	preload/sampler preload/unwind preload/profile preload/encode preload
-COMMAND_ROOMS := symtab preload/base preload/encode preload/cmd
+COMMAND_ROOMS := symtab preload/base preload/encode preload/lines preload/cmd
 ROOMS := $(sort $(LIBRARY_ROOMS) $(COMMAND_ROOMS))
 
 # encode/ holds the host's writer and the command's readers and exporters.
@@ -51,7 +51,7 @@ $(BUILD)/libguestprof.so: $(call objects,$(LIBRARY_SOURCES)) preload/exports.map
 
 $(BUILD)/guestprof: $(call objects,$(COMMAND_SOURCES))
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) -lz -l:libiberty.a -lpthread
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) -ldw -lelf -lz -l:libiberty.a -lpthread
 
 # One archive a room, for the unit tests: tests/unit/ROOM/FILE_test.c links the rooms that its own may include.
 define room_archive
@@ -71,7 +71,9 @@ LINKS_sampler := sampler hook sig base
 LINKS_unwind := unwind base symtab
 LINKS_profile := profile unwind load sig base symtab
 LINKS_encode := encode base symtab
-LINKS_cmd := cmd encode base symtab
+LINKS_lines := lines symtab
+LINKS_cmd := cmd lines encode base symtab
+LINKS_preload := preload hook base symtab
 
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))
@@ -80,8 +82,17 @@ $(BUILD)/unit/%: tests/unit/%.c $$(foreach r,$$(LINKS_$$(firstword $$(subst /, ,
 	$(call say,TEST,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -fvisibility=hidden,$(ALL_CFLAGS)) -o $@ $< \
-		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -l:libz.a -l:libiberty.a -lpthread -ldl
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -l:libz.a -l:libiberty.a -lpthread -ldl \
+		$(if $(filter %/lines.a,$^),-ldw -lelf)
 unit: $(UNIT_TESTS)
+
+# scripts/fuzz builds these, with clang and SAN=fuzzer-no-link,address,undefined.
+FUZZ_ARCHIVES := $(foreach room,symtab base encode lines,$(BUILD)/rooms/$(room).a)
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_ARCHIVES)
+	$(call say,FUZZ,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -fvisibility=hidden,$(ALL_CFLAGS)) -fsanitize=fuzzer -o $@ $< \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -ldw -lelf -lz -l:libiberty.a -lpthread
 
 # Benches link whatever they measure; those that need a real engine are built by scripts/bench.
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*_bench.c))
@@ -108,9 +119,10 @@ format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/guestprof
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/guestprof $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(BUILD)/guestprof $(DESTDIR)$(PREFIX)/bin/guestprof
 	install -m 755 $(BUILD)/libguestprof.so $(DESTDIR)$(PREFIX)/lib/guestprof/libguestprof.so
+	install -m 644 preload/guestprof.h $(DESTDIR)$(PREFIX)/include/guestprof.h
 
 clean:
 	rm -rf build build-*
