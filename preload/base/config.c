@@ -75,6 +75,16 @@ static int parse_modules(struct config *config, const char *text)
 	return *text == '\0' ? 0 : copy_text(&config->modules, text);
 }
 
+static int parse_label(struct config *config, const char *text)
+{
+	return *text == '\0' ? 0 : copy_text(&config->label, text);
+}
+
+static int parse_names(struct config *config, const char *text)
+{
+	return *text == '\0' ? 0 : copy_text(&config->names, text);
+}
+
 static int parse_stacks(struct config *config, const char *text)
 {
 	static const char *const names[] = { "guest", "hostcalls", "full" };
@@ -82,6 +92,15 @@ static int parse_stacks(struct config *config, const char *text)
 
 	if (choice >= 0)
 		config->stacks = (enum stacks)choice;
+	return choice < 0 ? choice : 0;
+}
+
+static int parse_unwinder(struct config *config, const char *text)
+{
+	static const char *const names[] = { "libunwind", "own" };
+	int choice = parse_choice(text, names, ARRAY_SIZE(names));
+
+	config->own_unwinder = choice == 1;
 	return choice < 0 ? choice : 0;
 }
 
@@ -112,12 +131,31 @@ static int parse_log(struct config *config, const char *text)
 	return choice < 0 ? choice : 0;
 }
 
-static int parse_exact_output(struct config *config, const char *text)
+static int parse_flag(bool *flag, const char *text)
 {
 	if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
 		return -EINVAL;
-	config->exact_output = *text == '1';
+	*flag = *text == '1';
 	return 0;
+}
+
+static int parse_debug(struct config *config, const char *text)
+{
+	static const char *const names[] = { "none", "embed" };
+	int choice = parse_choice(text, names, ARRAY_SIZE(names));
+
+	config->embed_debug = choice == 1;
+	return choice < 0 ? choice : 0;
+}
+
+static int parse_wall(struct config *config, const char *text)
+{
+	return parse_flag(&config->wall, text);
+}
+
+static int parse_exact_output(struct config *config, const char *text)
+{
+	return parse_flag(&config->exact_output, text);
 }
 
 static int parse_list(struct config *config, const char *text)
@@ -143,11 +181,30 @@ const struct config_variable config_variables[] = {
 	  parse_output },
 	{ "GUESTPROF_MODULES", "globs, comma-separated", "all",
 	  "which guest modules are shown; frames of others are left out", parse_modules },
+	{ "GUESTPROF_LABEL", "`KEY=path:REGEX` or `KEY=name:REGEX`, `;`-separated", "none",
+	  "labels of modules: what the pattern (its first brackets, if any) finds in file or name",
+	  parse_label },
+	{ "GUESTPROF_NAMES", "file", "none",
+	  "names and labels of modules: lines of `IDENTITY NAME KEY=VALUE...`; see `guestprof id`",
+	  parse_names },
 	{ "GUESTPROF_STACKS", "`guest`, `hostcalls`, `full`", "hostcalls",
 	  "which frames are recorded: the guest's; those and that it is in a host call; all",
 	  parse_stacks },
+	{ "GUESTPROF_UNWINDER", "`libunwind`, `own`", "libunwind",
+	  "what finds the host's frames: libunwind, helped by our own where it cannot; or that "
+	  "alone",
+	  parse_unwinder },
 	{ "GUESTPROF_INSTANCES", "`auto`, `all`, `none`", "auto",
 	  "which instances get rows of their own; groups are always exact", parse_instances },
+	{ "GUESTPROF_WALL", "`0`, `1`", "0",
+	  "also measure waiting: threads asleep in a system call with a guest on their stack, "
+	  "looked "
+	  "at GUESTPROF_HZ times a second, 100 at most; no signals",
+	  parse_wall },
+	{ "GUESTPROF_DEBUG", "`none`, `embed`", "none",
+	  "put the debug information of sampled modules into the recording, for source lines; "
+	  "`guestprof record` sets embed",
+	  parse_debug },
 	{ "GUESTPROF_MEMORY", "size with `k`, `M`, `G`", "64M",
 	  "bound on tables and rings, beyond the tables of the images", parse_memory },
 	{ "GUESTPROF_LOG", "`off`, `error`, `info`, `debug`, then `:FILE`", "error",

@@ -20,15 +20,22 @@ struct config {
 	uint32_t hz; /* GUESTPROF_HZ, 1..10000, default 100: samples per CPU second and thread */
 	const char *output;	  /* GUESTPROF_OUTPUT: file name pattern, or "none" */
 	const char *modules;	  /* GUESTPROF_MODULES: comma-separated globs of names; NULL: all */
+	const char *label;	  /* GUESTPROF_LABEL: rules (profile/labels.h); NULL */
+	const char *names;	  /* GUESTPROF_NAMES: file (profile/labels.h); NULL */
 	enum stacks stacks;	  /* GUESTPROF_STACKS: guest|hostcalls|full */
 	enum instances instances; /* GUESTPROF_INSTANCES: auto|all|none */
 	uint64_t memory;	  /* GUESTPROF_MEMORY, bytes (suffix k, M, G), default 64M */
 	enum log_level log_level; /* GUESTPROF_LOG */
 	const char *log_file;
+	bool own_unwinder; /* GUESTPROF_UNWINDER=own: libunwind is not used */
 	bool exact_output; /* GUESTPROF_EXACT_OUTPUT=1, set by `record -o`: replace the file that
 			      OUTPUT names */
-	const char *list;  /* GUESTPROF_LIST: file to which each recording's pid and path are
-			      appended; NULL */
+	bool wall;	  /* GUESTPROF_WALL=1: also the time that threads wait with a guest on their
+			     stack */
+	bool embed_debug; /* GUESTPROF_DEBUG=embed: debug sections of sampled modules go into the
+			     recording */
+	const char *list; /* GUESTPROF_LIST: file to which each recording's pid and path are
+			     appended; NULL */
 };
 
 struct config_variable {

@@ -38,7 +38,11 @@
 	ROW(REAL_MISSING, "real_missing", "calls whose real function was not found")            \
 	ROW(HANDLER_NS, "handler_ns", "CPU time in the handler, estimated from every 64th")     \
 	ROW(THREADS, "threads", "threads given a clock")                                        \
-	ROW(CLOCK_FAILED, "clock_failed", "threads whose clock could not be made")
+	ROW(CLOCK_FAILED, "clock_failed", "threads whose clock could not be made")              \
+	ROW(WAITS, "waits", "looks at a thread that waited with a guest on its stack")          \
+	ROW(WAITS_MOVED, "waits_moved", "waits that ended while they were looked at")           \
+	ROW(WAITS_REFUSED, "waits_refused", "looks that the kernel refused (PR_SET_DUMPABLE)")  \
+	ROW(PARKED_TOO_MANY, "parked_too_many", "parked calls beyond the number we keep")
 
 enum stat_id {
 #define ROW(id, name, meaning) STAT_##id,

@@ -25,11 +25,15 @@ static void remember(void *context, const char *line)
 
 static struct config read_environment(char *const *environment)
 {
-	struct config config;
+	/* Kept: what a configuration owns is never freed. */
+	static struct config configs[64];
+	static size_t count;
+	struct config *config = &configs[count++];
 
+	assert_true(count <= ARRAY_SIZE(configs));
 	said_count = 0;
-	config_read(&config, environment, remember, NULL);
-	return config;
+	config_read(config, environment, remember, NULL);
+	return *config;
 }
 
 static void test_defaults(void **unused)
@@ -46,23 +50,17 @@ static void test_defaults(void **unused)
 	assert_int_equal(config.memory, 64 << 20);
 	assert_int_equal(config.log_level, LOG_ERROR);
 	assert_false(config.exact_output);
+	assert_false(config.wall);
 	assert_int_equal(said_count, 0);
 }
 
 static void test_every_value(void **unused)
 {
 	char *const environment[] = {
-		"GUESTPROF_HZ=4000",
-		"GUESTPROF_OUTPUT=/x/%p.pb",
-		"GUESTPROF_MODULES=a*,b",
-		"GUESTPROF_STACKS=full",
-		"GUESTPROF_INSTANCES=none",
-		"GUESTPROF_MEMORY=2G",
-		"GUESTPROF_LOG=debug:/l:og",
-		"GUESTPROF_EXACT_OUTPUT=1",
-		"GUESTPROF_LIST=/tmp/list",
-		"GUESTPROF_LIB=/lib/x.so",
-		NULL,
+		"GUESTPROF_HZ=4000",	     "GUESTPROF_OUTPUT=/x/%p.pb", "GUESTPROF_MODULES=a*,b",
+		"GUESTPROF_STACKS=full",     "GUESTPROF_INSTANCES=none",  "GUESTPROF_MEMORY=2G",
+		"GUESTPROF_LOG=debug:/l:og", "GUESTPROF_EXACT_OUTPUT=1",  "GUESTPROF_WALL=1",
+		"GUESTPROF_LIST=/tmp/list",  "GUESTPROF_LIB=/lib/x.so",	  NULL,
 	};
 	struct config config = read_environment(environment);
 
@@ -77,6 +75,7 @@ static void test_every_value(void **unused)
 	assert_int_equal(config.log_level, LOG_DEBUG);
 	assert_string_equal(config.log_file, "/l:og");
 	assert_true(config.exact_output);
+	assert_true(config.wall);
 	assert_string_equal(config.list, "/tmp/list");
 }
 
@@ -97,6 +96,7 @@ static void test_bad_values_keep_the_default(void **unused)
 		"GUESTPROF_LOG=loud",
 		"GUESTPROF_LOG=debug:",
 		"GUESTPROF_EXACT_OUTPUT=2",
+		"GUESTPROF_WALL=yes",
 		"GUESTPROF_INSTANCES=",
 	};
 	char *const empty[] = { NULL };
