@@ -207,3 +207,63 @@ bool addrmap_first(const struct addrmap *map, uint64_t start, uint64_t end, uint
 		return first_in_blocks(map, start, end, position);
 	return first_plain(map, start, end, position);
 }
+
+/* ---- extents -------------------------------------------------------------------------------- */
+
+struct extent {
+	uint32_t low, high;
+	bool found;
+};
+
+static void widen(struct extent *extent, uint32_t position)
+{
+	if (!extent->found || position < extent->low)
+		extent->low = position;
+	if (!extent->found || position > extent->high)
+		extent->high = position;
+	extent->found = true;
+}
+
+static void widen_plain(const struct addrmap *map, uint64_t start, uint64_t end,
+			struct extent *extent)
+{
+	uint32_t i = start == 0 ? 0 : words_up_to(map, 1, 1, map->count, start - 1);
+
+	for (; i < map->count && word(map, 1 + (size_t)i) < end; i++) {
+		uint32_t position = word(map, 1 + (size_t)map->count + i);
+
+		if (position != NO_POSITION)
+			widen(extent, position);
+	}
+}
+
+static void widen_blocks(const struct addrmap *map, uint64_t start, uint64_t end,
+			 struct extent *extent)
+{
+	uint32_t block = words_up_to(map, 2, 2, map->blocks, start);
+
+	/* the block that begins before START may reach into it */
+	for (block = block > 0 ? block - 1 : 0; block < map->blocks; block++) {
+		struct walk walk = walk_block(map, block);
+
+		if (walk.offset >= end)
+			return;
+		while (walk_next(&walk) && walk.offset < end)
+			if (!walk.is_none && walk.offset >= start)
+				widen(extent, (uint32_t)walk.position);
+	}
+}
+
+bool addrmap_extent(const struct addrmap *map, uint64_t start, uint64_t end, uint32_t *low,
+		    uint32_t *high)
+{
+	struct extent extent = { 0 };
+
+	if (map->count > 0 && map->blocks > 0)
+		widen_blocks(map, start, end, &extent);
+	else if (map->count > 0)
+		widen_plain(map, start, end, &extent);
+	*low = extent.low;
+	*high = extent.high;
+	return extent.found;
+}

@@ -27,4 +27,11 @@ bool addrmap_find(const struct addrmap *map, uint64_t start, uint64_t offset, ui
 /* The first position in [START, END): that of a function's first instruction. */
 bool addrmap_first(const struct addrmap *map, uint64_t start, uint64_t end, uint32_t *position);
 
+/*
+ * The lowest and the highest position in [START, END), of all entries that have one. Returns false
+ * when there is none.
+ */
+bool addrmap_extent(const struct addrmap *map, uint64_t start, uint64_t end, uint32_t *low,
+		    uint32_t *high);
+
 #endif /* SYMTAB_ADDRMAP_H */

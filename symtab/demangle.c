@@ -58,6 +58,8 @@ static void collect(const char *text, size_t length, void *opaque)
 	struct job *job = opaque;
 	size_t i;
 
+	if (length == 0) /* TEXT may be NULL then */
+		return;
 	if (length <= MAX_TEXT - job->used) {
 		memcpy(job->arena->text + job->used, text, length);
 		job->used += length;
@@ -225,4 +227,9 @@ size_t demangle(const char *name, size_t length, char *out, size_t size)
 		       : utf8_fit(name, length, name, length, out, size);
 	munmap(job.arena, sizeof(*job.arena));
 	return used;
+}
+
+size_t demangle_not(const char *name, size_t length, char *out, size_t size)
+{
+	return utf8_fit(name, length, name, length, out, size);
 }

@@ -243,6 +243,17 @@ static int copy_sections(const struct headers *headers, struct image_tables *tab
 	return error;
 }
 
+static int copy_frames(const struct memory *memory, const struct image_layout *layout,
+		       struct image_tables *tables)
+{
+	tables->eh_frame.bytes = malloc(layout->eh_frame_size);
+	if (tables->eh_frame.bytes == NULL)
+		return -ENOMEM;
+	tables->eh_frame.size = layout->eh_frame_size;
+	tables->eh_frame_address = layout->eh_frame;
+	return memory_read(memory, layout->eh_frame, tables->eh_frame.bytes, layout->eh_frame_size);
+}
+
 struct image_tables *image_copy(const struct memory *memory, const struct image_layout *layout)
 {
 	struct image_tables *tables = calloc(1, sizeof(*tables));
@@ -251,8 +262,9 @@ struct image_tables *image_copy(const struct memory *memory, const struct image_
 
 	if (tables == NULL)
 		return NULL;
-	error = read_headers(memory, layout->base, &headers);
-	if (error == 0)
+	error = layout->is_bare ? copy_frames(memory, layout, tables)
+				: read_headers(memory, layout->base, &headers);
+	if (error == 0 && !layout->is_bare)
 		error = copy_sections(&headers, tables);
 	if (error < 0) {
 		image_tables_free(tables);

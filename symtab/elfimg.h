@@ -5,6 +5,7 @@
 #ifndef SYMTAB_ELFIMG_H
 #define SYMTAB_ELFIMG_H
 
+#include "symtab/sha256.h"
 #include "symtab/symtab.h"
 
 struct blob {
@@ -19,6 +20,8 @@ struct image_tables {
 	struct blob addrmap;
 	struct blob eh_frame;
 	uintptr_t eh_frame_address; /* where its bytes were: pointers in it are relative */
+	bool has_text_hash;
+	uint8_t text_sha256[SHA256_SIZE]; /* of .text, from image_hash() */
 };
 
 void blob_free(struct blob *blob);

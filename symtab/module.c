@@ -5,6 +5,7 @@
 #include "symtab/module.h"
 
 #include "symtab/assign.h"
+#include "symtab/imagehash.h"
 #include "symtab/modinfo.h"
 #include "symtab/utf8.h"
 
@@ -77,47 +78,24 @@ static void count_functions(struct module *module)
 	module->function_count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
-static void hash_symbol(struct sha256 *sha, const struct module *module,
-			const struct symbol_record *record)
-{
-	const struct symbol *symbol = &record->symbol;
-	uint64_t facts[4] = { symbol->kind, (uint64_t)symbol->core << 32 | symbol->function,
-			      symbol->start, symbol->end };
-	size_t length = 0;
-	const char *name = NULL;
-
-	if (module->names.count == 0)
-		name = naming_raw(module, record, &length);
-	sha256_add(sha, facts, sizeof(facts));
-	sha256_add(sha, &length, sizeof(length));
-	sha256_add(sha, name, length);
-}
-
-/* All names at once: looking each of them up would take longer than hashing them. */
-static void hash_names(struct sha256 *sha, const struct module *module)
-{
-	sha256_add(sha, module->names.entries,
-		   module->names.count * sizeof(*module->names.entries));
-	if (module->names.count > 0)
-		sha256_add(sha, module->tables->names.bytes, module->tables->names.size);
-}
-
 static void identify(struct module *module)
 {
-	uint8_t digest[SHA256_SIZE];
-	struct sha256 sha;
-	uint32_t i;
+	if (module->wasm != NULL)
+		wasmbin_identity(module->wasm, &module->identity);
+	else
+		module->identity.defined_functions = module->function_count;
+	if (module->tables->has_text_hash || module->wasm == NULL)
+		imagehash_identity(module->tables, module->identity.image);
+}
 
-	if (module->wasm != NULL) {
-		sha256_hex(wasmbin_sha256(module->wasm), module->identity);
-		return;
-	}
-	sha256_init(&sha);
-	for (i = 0; i < module->symbols.count; i++)
-		hash_symbol(&sha, module, &module->symbols.records[i]);
-	hash_names(&sha, module);
-	sha256_end(&sha, digest);
-	sha256_hex(digest, module->identity);
+/* The base name of PATH as the module's name. */
+static int name_by_file(struct module *module)
+{
+	const char *slash = strrchr(module->path, '/');
+
+	module->name_origin = NAME_FILE;
+	module->name = strdup(slash != NULL && slash[1] != '\0' ? slash + 1 : module->path);
+	return module->name != NULL ? 0 : -ENOMEM;
 }
 
 static int choose_name(struct module *module, const char *given, const char *guest)
@@ -130,13 +108,29 @@ static int choose_name(struct module *module, const char *given, const char *gue
 		return module->name != NULL ? 0 : -ENOMEM;
 	}
 	module->name_origin = guest != NULL && *guest != '\0' ? NAME_GUEST : NAME_HASH;
+	if (module->name_origin == NAME_HASH && module->path != NULL)
+		return name_by_file(module);
 	if (module->name_origin == NAME_GUEST)
-		length = asprintf(&module->name, "%s@%.*s", guest, SHORT_HASH, module->identity);
+		length = asprintf(&module->name, "%s@%.*s", guest, SHORT_HASH,
+				  module_identity(module));
 	else
-		length = asprintf(&module->name, "%.*s", HASH_NAME, module->identity);
+		length = asprintf(&module->name, "%.*s", HASH_NAME, module_identity(module));
 	if (length < 0)
 		module->name = NULL; /* undefined after an error */
 	return length < 0 ? -ENOMEM : 0;
+}
+
+/* Code without an image: each range that an FDE describes is a function, without a name. */
+static void take_frames(struct module *module)
+{
+	uint32_t i;
+
+	for (i = 0; i < module->symbols.count; i++) {
+		struct symbol *symbol = &module->symbols.records[i].symbol;
+
+		symbol->kind = SYMBOL_GUEST;
+		symbol->function = i;
+	}
 }
 
 static int read_functions(struct module *module, const struct image_layout *layout,
@@ -153,7 +147,9 @@ static int read_functions(struct module *module, const struct image_layout *layo
 		return error;
 	module->addrmap =
 		addrmap_of(tables->addrmap.bytes, tables->addrmap.size, major_version(module));
-	if (module->symbols.from_frames)
+	if (layout->is_bare)
+		take_frames(module);
+	else if (module->symbols.from_frames)
 		assign_functions(module, info);
 	mark_adapters(module);
 	count_functions(module);
@@ -187,11 +183,15 @@ static int fill(struct module *module, const struct module_source *source)
 	memcpy(module->engine_version, source->layout.engine_version,
 	       sizeof(module->engine_version) - 1);
 	module->is_component = source->layout.is_component;
+	module->bare_text = source->layout.is_bare ? source->layout.text : 0;
 	if (source->wasm != NULL)
 		module->wasm = wasmbin_ref(source->wasm);
 	if (module->tables == NULL)
 		module->tables = calloc(1, sizeof(*module->tables));
-	if (module->tables == NULL)
+	if (source->path != NULL && *source->path != '\0')
+		module->path = utf8_escape_new(source->path, strlen(source->path));
+	if (module->tables == NULL ||
+	    (source->path != NULL && *source->path != '\0' && module->path == NULL))
 		return -ENOMEM;
 	error = describe(module, source);
 	blob_free(&module->tables->symtab);
@@ -237,6 +237,7 @@ void module_unref(struct module *module)
 	image_tables_free(module->tables);
 	wasmbin_unref(module->wasm);
 	free(module->name);
+	free(module->path);
 	free(module);
 }
 
@@ -252,9 +253,19 @@ enum name_origin module_name_origin(const struct module *module)
 	return module->name_origin;
 }
 
+const char *module_path(const struct module *module)
+{
+	return module->path != NULL ? module->path : "";
+}
+
 const char *module_identity(const struct module *module)
 {
-	return module->identity;
+	return module->wasm != NULL ? module->identity.wasm : module->identity.image;
+}
+
+const struct identity *module_identity_all(const struct module *module)
+{
+	return &module->identity;
 }
 
 bool module_identity_is_wasm(const struct module *module)
@@ -280,6 +291,11 @@ uint32_t module_function_count(const struct module *module)
 uint32_t module_symbol_count(const struct module *module)
 {
 	return module->symbols.count;
+}
+
+const struct symbol *module_symbol(const struct module *module, uint32_t id)
+{
+	return &module->symbols.records[id].symbol;
 }
 
 const struct symbol *module_find(const struct module *module, uint64_t offset)
@@ -320,9 +336,23 @@ bool module_wasm_offset(const struct module *module, uint64_t offset, uint64_t *
 	return true;
 }
 
+size_t module_called_import(const struct module *module, uint64_t offset, char *out, size_t size)
+{
+	uint64_t position;
+
+	if (module->wasm == NULL || !module_wasm_offset(module, offset, &position))
+		return 0;
+	return wasmbin_called_import(module->wasm, position, out, size);
+}
+
 const uint8_t *module_eh_frame(const struct module *module, size_t *size, uintptr_t *address)
 {
 	*size = module->tables->eh_frame.size;
 	*address = module->tables->eh_frame_address;
 	return module->tables->eh_frame.bytes;
+}
+
+const struct wasmbin *module_wasm(const struct module *module)
+{
+	return module->wasm;
 }

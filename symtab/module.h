@@ -24,8 +24,11 @@ struct module {
 	char engine_version[32];
 	char *name;
 	enum name_origin name_origin;
-	char identity[2 * SHA256_SIZE + 1];
+	char *path; /* printable, NULL when unknown */
+	struct identity identity;
 	bool is_component;
+	uintptr_t
+		bare_text; /* where its code is, when its unwind tables are all there is; else 0 */
 	struct wasmbin *wasm;	     /* NULL when no bytes were seen */
 	struct image_tables *tables; /* without .symtab and .wasmtime.info, which are read */
 	struct symbols symbols;

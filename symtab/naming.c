@@ -52,6 +52,12 @@ static void name_unnamed(const struct module *module, const struct symbol *symbo
 	const char *core = module_core_name(module, symbol->core);
 	char where[MAX_SHOWN / 2] = "";
 
+	if (module->bare_text != 0) {
+		snprintf(out, size, "[jit 0x%" PRIx64 "+0x%" PRIx64 "]",
+			 (uint64_t)module->bare_text + symbol->start, symbol->end - symbol->start);
+		return;
+	}
+
 	if (module->is_component && *core != '\0')
 		snprintf(where, sizeof(where), "/%s", core);
 	else if (module->is_component && symbol->function != UINT32_MAX)
@@ -86,6 +92,8 @@ static const struct glue {
 	{ "resource_drop", "[resource.drop]" },
 	{ "resource-drop", "[resource.drop]" },
 	{ "module_start", "[module start]" },
+	{ "-call-trap", "[trap]" }, /* component-trampolines[I]-wasm-call-trap-CODE */
+	{ "unsafe-intrinsics-", "[intrinsic]" },
 };
 
 static void name_glue(const struct symbol *symbol, const char *raw, size_t length, char *out,

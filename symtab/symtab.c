@@ -195,3 +195,21 @@ size_t symtab_count(const struct symtab *symtab)
 {
 	return symtab->live.count + symtab->dead.count;
 }
+
+static const struct symtab_entry *with_id(const struct list *list, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		if (list->entries[i].id == id)
+			return &list->entries[i];
+	}
+	return NULL;
+}
+
+const struct symtab_entry *symtab_by_id(const struct symtab *symtab, uint32_t id)
+{
+	const struct symtab_entry *entry = with_id(&symtab->live, id);
+
+	return entry != NULL ? entry : with_id(&symtab->dead, id);
+}

@@ -15,6 +15,24 @@
 #include "symtab/base.h"
 #include "symtab/memory.h"
 
+/* ---- identities ----------------------------------------------------------------------------- */
+
+enum { IDENTITY_SIZE = 65, BUILD_ID_MAX = 32 };
+
+/*
+ * What was seen of a module that says which one it is, as lower-case hex digits; "" where it was
+ * not seen. The same bytes have the same identity in every process and whichever engine compiles
+ * them; the same image has the same one wherever it is loaded.
+ */
+struct identity {
+	char wasm[IDENTITY_SIZE];	     /* SHA-256 of the wasm bytes */
+	char code[IDENTITY_SIZE];	     /* of the content of the code section (see below) */
+	char image[IDENTITY_SIZE];	     /* of the engine's code and its tables: image_hash() */
+	char build_id[2 * BUILD_ID_MAX + 1]; /* the section `build_id`, its first 32 bytes */
+	uint64_t code_offset;		     /* of that content in the wasm bytes; 0: unknown */
+	uint32_t defined_functions;
+};
+
 /* ---- wasm binaries (wasmbin.c) -------------------------------------------------------------- */
 
 /*
@@ -32,6 +50,27 @@ struct wasmbin;
  * Threads: any. The bytes are only read during the call.
  */
 struct wasmbin *wasmbin_parse(const uint8_t *wasm, size_t size);
+
+/*
+ * The same, and it keeps where each function's body is: 16 bytes a function, for the command, which
+ * compares binaries and looks positions up. In the host nobody needs them.
+ */
+struct wasmbin *wasmbin_parse_bodies(const uint8_t *wasm, size_t size);
+
+/*
+ * Keeps a copy of what source lines need of the bytes that BIN was made from, at most LIMIT bytes:
+ * before BIN is shared. 0; -ENOENT: there are no debug sections; -E2BIG, -ENOMEM.
+ */
+int wasmbin_keep_debug(struct wasmbin *bin, const uint8_t *wasm, size_t size, size_t limit);
+
+/*
+ * What was kept, as a wasm binary of the same size whose other bytes are zeros: its size, 0 when
+ * nothing was kept; and all of it, in pieces. 0, or what PUT gave if that is not 0.
+ */
+size_t wasmbin_debug_size(const struct wasmbin *bin);
+int wasmbin_debug_write(const struct wasmbin *bin,
+			int (*put)(void *context, const void *bytes, size_t size), void *context);
+
 struct wasmbin *wasmbin_ref(struct wasmbin *bin);
 void wasmbin_unref(struct wasmbin *bin);
 
@@ -40,6 +79,16 @@ const char *wasmbin_problem(const struct wasmbin *bin);
 
 /* SHA-256 of all bytes. */
 const uint8_t *wasmbin_sha256(const struct wasmbin *bin);
+
+/*
+ * All that identifies it, but for `image`. In a component with several core modules, or none, code
+ * is the SHA-256 of theirs, one after another, and code_offset 0.
+ */
+void wasmbin_identity(const struct wasmbin *bin, struct identity *identity);
+/* The same of core module CORE alone; `wasm` is "" unless it is all there is. */
+void wasmbin_core_identity(const struct wasmbin *bin, uint32_t core, struct identity *identity);
+
+bool wasmbin_is_component(const struct wasmbin *bin);
 
 /* Number of static core modules: 1 for a core module; components in depth-first order. */
 uint32_t wasmbin_core_count(const struct wasmbin *bin);
@@ -52,6 +101,9 @@ const char *wasmbin_core_name(const struct wasmbin *bin, uint32_t core);
 uint32_t wasmbin_imported_functions(const struct wasmbin *bin, uint32_t core);
 uint32_t wasmbin_defined_functions(const struct wasmbin *bin, uint32_t core);
 
+/* How many functions, imported ones among them, the name section of CORE names. */
+uint32_t wasmbin_named_functions(const struct wasmbin *bin, uint32_t core);
+
 /*
  * The name of function FUNCTION (index including imports) of core module CORE as the
  * binary gives it: name section, else export name, else for imports "module.name".
@@ -59,6 +111,22 @@ uint32_t wasmbin_defined_functions(const struct wasmbin *bin, uint32_t core);
  */
 const char *wasmbin_function_name(const struct wasmbin *bin, uint32_t core, uint32_t function,
 				  size_t *length);
+
+/*
+ * Where the body of FUNCTION (index including imports) is: positions in the binary, of the first
+ * byte after its size and of the first behind it. False when it has none, or they were not kept.
+ */
+bool wasmbin_body(const struct wasmbin *bin, uint32_t core, uint32_t function, uint64_t *start,
+		  uint64_t *end);
+
+/* The function whose body holds POSITION of the binary. False when none does. */
+bool wasmbin_find(const struct wasmbin *bin, uint64_t position, uint32_t *core, uint32_t *function);
+
+/*
+ * When the instruction at POSITION of the binary is a `call` of an imported function: writes
+ * "module.name" to OUT (SIZE bytes, terminated, printable) and returns its length; else 0.
+ */
+size_t wasmbin_called_import(const struct wasmbin *bin, uint64_t position, char *out, size_t size);
 
 /* ---- code images (elfimg.c) ----------------------------------------------------------------- */
 
@@ -78,6 +146,8 @@ struct image_layout {
 	bool is_bytecode;     /* an interpreter's code: nothing native to sample (e_flags & 0xC) */
 	bool has_guest_debug; /* .wasmtime.frames is there: one private copy of the code per store
 			       */
+	bool is_bare; /* no image: code of which its unwind tables are all that is known. base and
+			 size are those of the tables */
 };
 
 /*
@@ -88,6 +158,13 @@ struct image_layout {
 int image_probe(const struct memory *memory, uintptr_t base, struct image_layout *layout);
 
 /*
+ * The same for code that came with unwind tables only, at BEGIN: a CIE and its FDEs up to the
+ * terminator, or one FDE. Returns 0; -EFAULT; -EINVAL when they describe no code, or more than 1
+ * GiB of it; -ENOMEM.
+ */
+int image_probe_frames(const struct memory *memory, uintptr_t begin, struct image_layout *layout);
+
+/*
  * Copies of the tables of one image (.symtab .strtab .name.wasm .wasmtime.info
  * .wasmtime.addrmap .eh_frame): what is needed once the image itself may be gone.
  */
@@ -96,6 +173,14 @@ struct image_tables;
 /* Returns NULL with errno EFAULT (memory went away), EINVAL, ENOMEM. Caller owns the result. */
 struct image_tables *image_copy(const struct memory *memory, const struct image_layout *layout);
 void image_tables_free(struct image_tables *tables);
+
+/*
+ * Reads the code as well, so that the module has the identity `image`: of an image whose wasm bytes
+ * nobody saw. Of all code up to 4 MiB, else of 512 pieces of it. Half a millisecond a megabyte.
+ * Where memory went away the module's identity is of its tables only.
+ */
+void image_hash(struct image_tables *tables, const struct memory *memory,
+		const struct image_layout *layout);
 
 /* ---- modules (module.c) --------------------------------------------------------------------- */
 
@@ -120,8 +205,9 @@ struct symbol {
 };
 
 struct module_source {
-	const char *engine;	     /* "wasmtime"; a static string */
-	const char *given_name;	     /* from the embedder, NULL if none; copied */
+	const char *engine;	/* "wasmtime"; a static string */
+	const char *given_name; /* from the embedder, NULL if none; copied */
+	const char *path;	/* of the file that it was loaded from, NULL if unknown; copied */
 	struct image_tables *tables; /* taken over, also on error */
 	struct wasmbin *wasm;	     /* a reference is taken; NULL when no bytes were seen */
 	struct image_layout layout;
@@ -134,18 +220,25 @@ void module_unref(struct module *module);
 
 /*
  * The module's name and where it came from: the embedder, the guest's own name section
- * (a guest can lie: shown as `name@3f9a2c`), or the hash of the identity.
+ * (a guest can lie: shown as `name@3f9a2c`), the hash of the identity, the file it was loaded from
+ * (without folders), or the user's list of names (which others add: no module says so itself).
  */
-enum name_origin { NAME_GIVEN, NAME_GUEST, NAME_HASH };
+enum name_origin { NAME_GIVEN, NAME_GUEST, NAME_HASH, NAME_FILE, NAME_LISTED };
 const char *module_name(const struct module *module);
 enum name_origin module_name_origin(const struct module *module);
 
+/* The file that it was loaded from, printable; "" when unknown. */
+const char *module_path(const struct module *module);
+
 /*
- * 64 hex digits: "wasm" identity (SHA-256 of the wasm bytes) when they were seen, else
- * "image" identity (SHA-256 of the function table and names of the image).
+ * What stands for the module: `wasm` of its identity when its bytes were seen, else `image`: 64 hex
+ * digits in any case.
  */
 const char *module_identity(const struct module *module);
 bool module_identity_is_wasm(const struct module *module);
+
+/* All of it. */
+const struct identity *module_identity_all(const struct module *module);
 
 /* "wasmtime" and "50"; "" when unknown. */
 const char *module_engine(const struct module *module);
@@ -154,6 +247,9 @@ const char *module_engine_version(const struct module *module);
 /* Number of functions that the module defines, in all its core modules. */
 uint32_t module_function_count(const struct module *module);
 uint32_t module_symbol_count(const struct module *module);
+
+/* The symbol with ID, below module_symbol_count(). */
+const struct symbol *module_symbol(const struct module *module, uint32_t id);
 
 /* The symbol that covers OFFSET from the start of .text; NULL when none does. */
 const struct symbol *module_find(const struct module *module, uint64_t offset);
@@ -176,6 +272,22 @@ const char *module_symbol_system_name(struct module *module, const struct symbol
  * first one). Returns false when the image has no map or the map has nothing for the function.
  */
 bool module_wasm_offset(const struct module *module, uint64_t offset, uint64_t *position);
+
+/*
+ * Where in the wasm binary each function is, as far as the image tells (layout.h): what a recording
+ * keeps of a module whose bytes nobody saw, for match_recorded() (match.h). The caller frees it.
+ * NULL when the image says nothing, or memory is short.
+ */
+uint8_t *module_layout(const struct module *module, size_t *size);
+
+/* The wasm binary that it was made of, borrowed; NULL when no bytes were seen. */
+const struct wasmbin *module_wasm(const struct module *module);
+
+/*
+ * The same by the text OFFSET of any byte of the machine's call: what its wasm instruction calls. 0
+ * also where the wasm bytes were not seen or the image has no map.
+ */
+size_t module_called_import(const struct module *module, uint64_t offset, char *out, size_t size);
 
 /* The copied .eh_frame, NULL when there is none; its bytes were at *ADDRESS. */
 const uint8_t *module_eh_frame(const struct module *module, size_t *size, uintptr_t *address);
@@ -220,6 +332,38 @@ void symtab_forget(struct symtab *symtab, uint64_t oldest);
 
 size_t symtab_count(const struct symtab *symtab);
 
+/* The entry of loading ID, or NULL. Valid until the next change. Takes time with their number. */
+const struct symtab_entry *symtab_by_id(const struct symtab *symtab, uint32_t id);
+
+/* ---- prepared sets (set.c) ------------------------------------------------------------------ */
+
+/*
+ * A selection of modules, prepared once and shared by any number of profiles: reference-counted,
+ * immutable, cheap to hold. Its modules' tables and names stay as long as it does, whatever becomes
+ * of the host's handles. Threads: any, but set_new().
+ */
+struct module_set;
+
+/*
+ * Selects the loadings that LOADINGS lists, called NAMES (NULL, or NULL members: by their own
+ * names; copied). A loading that is not in SYMTAB, for it defines no function, is skipped; one that
+ * is listed twice counts once. Returns a set with one reference, or NULL with errno ENOMEM. On the
+ * symbol set's thread.
+ */
+struct module_set *set_new(const struct symtab *symtab, const uint32_t *loadings,
+			   const char *const *names, size_t count);
+
+/* Takes a reference and returns its argument: this is all that a clone is. */
+struct module_set *set_ref(struct module_set *set);
+
+/* Drops a reference and frees the set with the last. NULL is allowed. */
+void set_unref(struct module_set *set);
+
+size_t set_count(const struct module_set *set);
+
+/* Whether LOADING is in SET; then *NAME is how it is called there, the set's. */
+bool set_has(const struct module_set *set, uint32_t loading, const char **name);
+
 /* ---- names (demangle.c) --------------------------------------------------------------------- */
 
 /*
@@ -232,5 +376,8 @@ size_t symtab_count(const struct symtab *symtab);
  * of which little is touched) for names that may be mangled ones.
  */
 size_t demangle(const char *name, size_t length, char *out, size_t size);
+
+/* The same without demangling: what module_symbol_system_name() gives. */
+size_t demangle_not(const char *name, size_t length, char *out, size_t size);
 
 #endif /* SYMTAB_SYMTAB_H */

@@ -7,6 +7,7 @@
  */
 #include "symtab/wasmbin.h"
 
+#include "symtab/skeleton.h"
 #include "symtab/utf8.h"
 
 #include <errno.h>
@@ -111,8 +112,11 @@ static void read_core(struct wasmbin *bin, struct cursor body)
 		return;
 	}
 	core = add_core(bin);
-	if (core != NULL)
+	if (core != NULL) {
 		wasmnames_read(bin, core, body);
+		wasmcode_read(bin, core, body);
+		wasmcalls_read(bin, core, body);
+	}
 }
 
 static void read_component_name(struct wasmbin *bin, struct cursor body)
@@ -160,9 +164,12 @@ static void destroy(struct wasmbin *bin)
 	for (i = 0; i < bin->core_count; i++) {
 		free(bin->cores[i].name);
 		free(bin->cores[i].functions);
+		free(bin->cores[i].bodies);
 	}
 	free(bin->cores);
 	free(bin->name);
+	wasmcalls_free(bin);
+	skeleton_free(bin->skeleton);
 	strings_fini(&bin->text);
 	free(bin);
 }
@@ -176,7 +183,7 @@ static void hash(struct wasmbin *bin, const uint8_t *wasm, size_t size)
 	sha256_end(&sha, bin->sha256);
 }
 
-struct wasmbin *wasmbin_parse(const uint8_t *wasm, size_t size)
+static struct wasmbin *parse(const uint8_t *wasm, size_t size, bool keeps_bodies)
 {
 	struct cursor cursor = cursor_of(wasm, size);
 	int kind = wasm == NULL ? -1 : read_preamble(&cursor);
@@ -192,6 +199,7 @@ struct wasmbin *wasmbin_parse(const uint8_t *wasm, size_t size)
 		return NULL;
 	atomic_init(&bin->refs, 1);
 	bin->is_component = kind == 1;
+	bin->keeps_bodies = keeps_bodies;
 	if (bin->is_component)
 		read_component(bin, cursor, 0);
 	else
@@ -205,6 +213,16 @@ struct wasmbin *wasmbin_parse(const uint8_t *wasm, size_t size)
 	strings_trim(&bin->text);
 	hash(bin, wasm, size);
 	return bin;
+}
+
+struct wasmbin *wasmbin_parse(const uint8_t *wasm, size_t size)
+{
+	return parse(wasm, size, false);
+}
+
+struct wasmbin *wasmbin_parse_bodies(const uint8_t *wasm, size_t size)
+{
+	return parse(wasm, size, true);
 }
 
 struct wasmbin *wasmbin_ref(struct wasmbin *bin)
@@ -228,6 +246,11 @@ const char *wasmbin_problem(const struct wasmbin *bin)
 const uint8_t *wasmbin_sha256(const struct wasmbin *bin)
 {
 	return bin->sha256;
+}
+
+bool wasmbin_is_component(const struct wasmbin *bin)
+{
+	return bin->is_component;
 }
 
 uint32_t wasmbin_core_count(const struct wasmbin *bin)
@@ -271,4 +294,25 @@ const char *wasmbin_function_name(const struct wasmbin *bin, uint32_t core, uint
 		return NULL;
 	*length = name->length;
 	return bin->text.bytes + name->offset;
+}
+
+uint32_t wasmbin_named_functions(const struct wasmbin *bin, uint32_t core)
+{
+	uint32_t count = 0, i;
+	size_t length;
+
+	for (i = 0; core < bin->core_count && i < bin->cores[core].function_count; i++)
+		count += wasmbin_section_name(bin, core, i, &length) != NULL;
+	return count;
+}
+
+const char *wasmbin_section_name(const struct wasmbin *bin, uint32_t core, uint32_t function,
+				 size_t *length)
+{
+	const char *name = wasmbin_function_name(bin, core, function, length);
+
+	/* later cores' names follow, but those are not this function's */
+	if (name == NULL || (size_t)(name - bin->text.bytes) >= bin->cores[core].names_end)
+		return NULL;
+	return name;
 }

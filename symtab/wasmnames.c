@@ -16,14 +16,9 @@
 enum { KIND_FUNCTION = 0, KIND_TABLE = 1, KIND_MEMORY = 2, KIND_GLOBAL = 3, KIND_TAG = 4 };
 enum { KIND_EXACT_FUNCTION = 0x20 };
 
-struct name {
-	const uint8_t *bytes;
-	uint32_t length;
-};
-
-static struct name read_name(struct cursor *cursor)
+static struct wasmbin_name read_name(struct cursor *cursor)
 {
-	struct name name = { .length = cursor_uleb32(cursor) };
+	struct wasmbin_name name = { .length = cursor_uleb32(cursor) };
 
 	name.bytes = cursor_bytes(cursor, name.length);
 	return name;
@@ -77,9 +72,8 @@ static void skip_import_type(struct cursor *cursor, uint8_t kind)
 	}
 }
 
-/* Takes imports up to and including the next function. Returns false when there is none. */
-static bool next_function_import(struct cursor *cursor, uint32_t *left, struct name *module,
-				 struct name *field)
+bool wasmnames_next_import(struct cursor *cursor, uint32_t *left, struct wasmbin_name *module,
+			   struct wasmbin_name *field)
 {
 	while (*left > 0 && !cursor->failed) {
 		uint8_t kind;
@@ -99,10 +93,10 @@ static bool next_function_import(struct cursor *cursor, uint32_t *left, struct n
 static bool count_imports(struct wasmbin *bin, struct wasmbin_core *core, struct cursor body)
 {
 	uint32_t left = cursor_uleb32(&body);
-	struct name module, field;
+	struct wasmbin_name module, field;
 	size_t start = cursor_offset(&body);
 
-	while (next_function_import(&body, &left, &module, &field)) {
+	while (wasmnames_next_import(&body, &left, &module, &field)) {
 		core->imported++;
 		start = cursor_offset(&body);
 	}
@@ -165,7 +159,7 @@ static void note_names_error(struct wasmbin *bin, int error)
 }
 
 static void set_name(struct wasmbin *bin, struct wasmbin_core *core, uint32_t function,
-		     const struct name *name)
+		     const struct wasmbin_name *name)
 {
 	int error;
 
@@ -184,7 +178,7 @@ static void read_function_names(struct wasmbin *bin, struct wasmbin_core *core, 
 
 	for (; left > 0 && bin->error == 0; left--) {
 		uint32_t function = cursor_uleb32(&body);
-		struct name name = read_name(&body);
+		struct wasmbin_name name = read_name(&body);
 
 		if (body.failed)
 			break;
@@ -214,7 +208,7 @@ static void read_exports(struct wasmbin *bin, struct wasmbin_core *core, struct 
 	size_t start = cursor_offset(&body);
 
 	for (; left > 0 && bin->error == 0; left--) {
-		struct name name = read_name(&body);
+		struct wasmbin_name name = read_name(&body);
 		uint8_t kind = cursor_u8(&body);
 		uint32_t index = cursor_uleb32(&body);
 
@@ -230,8 +224,8 @@ static void read_exports(struct wasmbin *bin, struct wasmbin_core *core, struct 
 }
 
 /* "module.name", for an import that nothing else names. */
-static void set_import_name(struct wasmbin *bin, struct span *span, const struct name *module,
-			    const struct name *field)
+static void set_import_name(struct wasmbin *bin, struct span *span,
+			    const struct wasmbin_name *module, const struct wasmbin_name *field)
 {
 	struct span joined;
 	int error = strings_add(&bin->text, module->bytes, module->length, &joined);
@@ -249,10 +243,10 @@ static void set_import_name(struct wasmbin *bin, struct span *span, const struct
 static void name_imports(struct wasmbin *bin, struct wasmbin_core *core, struct cursor body)
 {
 	uint32_t left = cursor_uleb32(&body), function = 0;
-	struct name module, field;
+	struct wasmbin_name module, field;
 
 	while (function < core->function_count && bin->error == 0 &&
-	       next_function_import(&body, &left, &module, &field)) {
+	       wasmnames_next_import(&body, &left, &module, &field)) {
 		if (core->functions[function].length == 0)
 			set_import_name(bin, &core->functions[function], &module, &field);
 		function++;
@@ -268,6 +262,7 @@ void wasmnames_read(struct wasmbin *bin, struct wasmbin_core *core, struct curso
 	while (wasmbin_next_section(bin, &sections, &section))
 		if (section.id == SECTION_CUSTOM && wasmbin_section_is(&section.body, "name"))
 			read_name_section(bin, core, section.body);
+	core->names_end = bin->text.used;
 	sections = body;
 	while (any && wasmbin_next_section(bin, &sections, &section))
 		if (section.id == SECTION_EXPORT)

@@ -85,6 +85,32 @@ static int64_t first(const struct bytes *bytes, uint64_t start, uint64_t end)
 	return addrmap_first(&map, start, end, &position) ? (int64_t)position : NONE;
 }
 
+/* low << 32 | high, or NONE */
+static int64_t extent(const struct bytes *bytes, uint64_t start, uint64_t end)
+{
+	struct addrmap map = addrmap_of(bytes->bytes, bytes->size, 0);
+	uint32_t low, high;
+
+	if (!addrmap_extent(&map, start, end, &low, &high))
+		return NONE;
+	return (int64_t)((uint64_t)low << 32 | high);
+}
+
+static void check_extents(const struct bytes *map)
+{
+	const int64_t first_function = (int64_t)90 << 32 | 100;
+	const int64_t second_function = (int64_t)300 << 32 | 300;
+
+	assert_int_equal(extent(map, 0x10, 0x40), first_function);
+	assert_int_equal(extent(map, 0, 0x44), first_function);
+	assert_int_equal(extent(map, 0x11, 0x40), (int64_t)90 << 32 | 90);
+	assert_int_equal(extent(map, 0x40, 0x80), second_function);
+	assert_int_equal(extent(map, 0, UINT64_MAX), (int64_t)90 << 32 | 300);
+	assert_int_equal(extent(map, 0x40, 0x44), NONE);
+	assert_int_equal(extent(map, 0x45, UINT64_MAX), NONE);
+	assert_int_equal(extent(map, 0x20, 0x20), NONE);
+}
+
 static void check_pairs(const struct bytes *map)
 {
 	assert_int_equal(find(map, 0x10, 0x0f), NONE);
@@ -112,9 +138,11 @@ static void reads_both_formats(void **state)
 
 	(void)state;
 	check_pairs(&map);
+	check_extents(&map);
 	bytes_free(&map);
 	map = blocks(pairs, ARRAY_SIZE(pairs));
 	check_pairs(&map);
+	check_extents(&map);
 	bytes_free(&map);
 }
 

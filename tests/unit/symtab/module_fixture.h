@@ -18,6 +18,8 @@ static UNUSED struct module *module_of_bytes(struct bytes *image, struct wasmbin
 	if (image_probe(&memory, (uintptr_t)image->bytes, &source.layout) < 0)
 		return NULL;
 	source.tables = image_copy(&memory, &source.layout);
+	if (source.tables != NULL)
+		image_hash(source.tables, &memory, &source.layout);
 	return source.tables != NULL ? module_new(&source) : NULL;
 }
 

@@ -164,6 +164,35 @@ static void names_say_where_they_come_from(void **state)
 	check_name("component-50.cwasm", NULL, NULL, NAME_HASH, "");
 }
 
+static void a_file_names_what_nobody_else_does(void **state)
+{
+	static const struct {
+		const char *path, *name;
+	} cases[] = {
+		{ "/srv/acme/resize.cwasm", "resize.cwasm" },
+		{ "resize.cwasm", "resize.cwasm" },
+		{ "/srv/a\nb", "a\\x0ab" },
+		{ "/srv/", "/srv/" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct module_source source = { .path = cases[i].path };
+		struct module *module = module_new(&source);
+
+		assert_int_equal(module_name_origin(module), NAME_FILE);
+		assert_string_equal(module_name(module), cases[i].name);
+		assert_non_null(strstr(module_path(module), cases[i].name));
+		module_unref(module);
+		source.given_name = "given";
+		module = module_new(&source);
+		assert_int_equal(module_name_origin(module), NAME_GIVEN);
+		assert_string_equal(module_name(module), "given");
+		module_unref(module);
+	}
+}
+
 static void keeps_the_unwind_tables(void **state)
 {
 	struct bytes file = bytes_of_file("guest-50.cwasm");
@@ -193,6 +222,7 @@ static void works_without_any_image(void **state)
 	(void)state;
 	assert_non_null(module);
 	assert_string_equal(module_engine(module), "");
+	assert_string_equal(module_path(module), "");
 	assert_string_equal(module_engine_version(module), "");
 	assert_int_equal(module_name_origin(module), NAME_HASH);
 	assert_int_equal(module_function_count(module), 0);
@@ -301,6 +331,7 @@ int main(void)
 		cmocka_unit_test(tells_adapters_from_core_modules),
 		cmocka_unit_test(has_an_identity),
 		cmocka_unit_test(names_say_where_they_come_from),
+		cmocka_unit_test(a_file_names_what_nobody_else_does),
 		cmocka_unit_test(keeps_the_unwind_tables),
 		cmocka_unit_test(works_without_any_image),
 		cmocka_unit_test(survives_any_word_being_wrong),
