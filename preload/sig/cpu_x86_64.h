@@ -85,4 +85,14 @@ static inline void cpu_registers(const ucontext_t *context, uint64_t out[17])
 		out[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
 }
 
+/* The same of a frame of which only these are known; 0 for the others. */
+static inline void cpu_caller_registers(uintptr_t pc, uintptr_t fp, uintptr_t sp, uint64_t out[17])
+{
+	for (int i = 0; i < 17; i++)
+		out[i] = 0;
+	out[6] = fp;
+	out[7] = sp;
+	out[16] = pc;
+}
+
 #endif /* PRELOAD_SIG_CPU_X86_64_H */

@@ -8,10 +8,10 @@
 #include "preload/sig/handler.h"
 
 #include <errno.h>
-#include <time.h>
 #include <limits.h>
 #include <poll.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "preload/base/stats.h"
 #include "preload/sig/cpu.h"

@@ -32,6 +32,8 @@ struct handler_setup {
 	 * only the slice can tell the guest's frames it is copied all the same.
 	 */
 	bool copy_slices;
+	/* GUESTPROF_STACKS=full: every sample carries the host's frames above the guest's. */
+	bool whole_stacks;
 	atomic_bool stopped; /* sampler_stop(): ours are swallowed from now on */
 };
 extern struct handler_setup handler_setup;

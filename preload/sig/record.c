@@ -39,23 +39,36 @@ SIGNAL_SAFE static struct ring *ring_of(struct thread *thread)
 	return ring;
 }
 
-SIGNAL_SAFE struct sample *record_open(struct tick *tick, enum sample_kind kind, size_t slice_size)
+SIGNAL_SAFE static struct sample *reserve(struct tick *tick, size_t size)
 {
-	size_t words = SAMPLE_MAX_PCS + (kind == SAMPLE_HOST ? SAMPLE_REGISTERS : 0);
-	struct ring *ring = ring_of(tick->thread);
+	struct ring *ring;
 	struct sample *sample;
 
+	if (tick->buffer != NULL)
+		return tick->buffer;
+	ring = ring_of(tick->thread);
 	if (ring == NULL) {
 		stat_count(STAT_LOST_NO_RING);
 		wake_our_thread();
 		return NULL;
 	}
-	sample = ring_reserve(ring, sizeof(*sample) + words * sizeof(uint64_t) + slice_size);
+	sample = ring_reserve(ring, size);
 	if (sample == NULL) {
 		stat_count(STAT_LOST_RING_FULL);
 		wake_our_thread();
-		return NULL;
 	}
+	return sample;
+}
+
+SIGNAL_SAFE struct sample *record_open(struct tick *tick, enum sample_kind kind, size_t slice_size)
+{
+	bool has_registers = kind == SAMPLE_HOST || slice_size != 0;
+	size_t words = SAMPLE_MAX_PCS + (has_registers ? SAMPLE_REGISTERS : 0);
+	struct sample *sample =
+		reserve(tick, sizeof(*sample) + words * sizeof(uint64_t) + slice_size);
+
+	if (sample == NULL)
+		return NULL;
 	sample->kind = (uint16_t)kind;
 	sample->time_ns = tick_clock_ns();
 	sample->generation = tick->ranges != NULL ? tick->ranges->generation : 0;
@@ -67,23 +80,55 @@ SIGNAL_SAFE struct sample *record_open(struct tick *tick, enum sample_kind kind,
 	return sample;
 }
 
+SIGNAL_SAFE static void add_slice(struct sample *sample, uintptr_t address, size_t slice_size)
+{
+	uint64_t *slice = sample->words + sample->pc_count + SAMPLE_REGISTERS;
+
+	cpu_copy_words(slice, address, slice_size / sizeof(*slice));
+	sample->slice_size = (uint32_t)slice_size;
+	sample->slice_address = address;
+}
+
 SIGNAL_SAFE void record_add_slice(struct tick *tick, struct sample *sample, size_t slice_size)
 {
-	uint64_t *words = sample->words + sample->pc_count;
+	cpu_registers(tick->context, sample->words + sample->pc_count);
+	add_slice(sample, tick->sp, slice_size);
+}
 
-	cpu_registers(tick->context, words);
-	cpu_copy_words(words + SAMPLE_REGISTERS, tick->sp, slice_size / sizeof(*words));
-	sample->slice_size = (uint32_t)slice_size;
-	sample->slice_address = tick->sp;
+SIGNAL_SAFE void record_add_caller(struct sample *sample, uintptr_t pc, uintptr_t fp,
+				   uintptr_t address, size_t slice_size)
+{
+	cpu_caller_registers(pc, fp, address, sample->words + sample->pc_count);
+	add_slice(sample, address, slice_size);
+}
+
+SIGNAL_SAFE void record_add_resumer(struct tick *tick, struct sample *sample, uintptr_t address,
+				    size_t size)
+{
+	uint64_t *head = sample->words + sample->pc_count + SAMPLE_REGISTERS +
+			 sample->slice_size / sizeof(*head);
+
+	head[0] = address;
+	head[1] = size;
+	cpu_copy_words(head + 2, address, size / sizeof(*head));
+	tick->flags |= SAMPLE_RESUMER;
 }
 
 SIGNAL_SAFE void record_close(struct tick *tick, struct sample *sample)
 {
-	size_t words = sample->pc_count + (sample->kind == SAMPLE_HOST ? SAMPLE_REGISTERS : 0);
+	size_t words = sample->pc_count, resumer_size;
+	uint64_t address;
 
 	sample->flags = tick->flags;
+	if (sample_has_registers(sample))
+		words += SAMPLE_REGISTERS;
 	sample->size = (uint32_t)(sizeof(*sample) + words * sizeof(uint64_t) + sample->slice_size);
+	if (sample_resumer(sample, &address, &resumer_size) != NULL)
+		sample->size += (uint32_t)(RECORD_RESUMER_HEAD + resumer_size);
+	if (tick->buffer != NULL)
+		return;
 	stat_count(STAT_SAMPLES);
-	if (ring_commit(atomic_load_explicit(&tick->thread->ring, memory_order_relaxed), sample))
+	if (ring_commit(atomic_load_explicit(&tick->thread->ring, memory_order_relaxed), sample) ||
+	    tick->wakes)
 		wake_our_thread();
 }

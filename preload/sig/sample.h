@@ -2,15 +2,21 @@
 /*
  * sample.h - the record that the handler writes and our thread reads: numbers only.
  *
- *   +--------+---------------------+------------------+----------------------+
- *   | sample | pcs (pc_count words)| registers (0|17) | slice (slice_size)   |
- *   +--------+---------------------+------------------+----------------------+
+ *   +--------+---------------------+------------------+----------------------+------------------+
+ *   | sample | pcs (pc_count words)| registers (0|17) | slice (slice_size)   | resumer's slice  |
+ *   +--------+---------------------+------------------+----------------------+------------------+
  *
  * pcs are leaf first. Each is a program counter inside known code: the leaf as sampled, callers as
  * return addresses. A 0 word stands for the host frames between two activations (host -> guest ->
  * host -> guest). Registers and slice are there when the pc was in the host: registers in DWARF
  * order (rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip), the slice a copy of the stack from
  * slice_address (= rsp) upwards, slice_size bytes, a multiple of 8.
+ *
+ * With whole stacks asked for, guest samples have them too: with SAMPLE_AT_ENTRY of the frame that
+ * the last pc before the first 0 returns to (only rip, that pc; rbp; and rsp, some of whose bytes
+ * below are in the slice), else of the leaf. On a fiber the slice ends with it, and another one
+ * follows where SAMPLE_RESUMER says so, of the stack of whoever resumed the fiber: its address, its
+ * size, and that many bytes.
  */
 #ifndef PRELOAD_SIG_SAMPLE_H
 #define PRELOAD_SIG_SAMPLE_H
@@ -21,6 +27,9 @@ enum {
 	SAMPLE_REGISTERS = 17,
 	SAMPLE_MAX_PCS = 1024,	      /* deeper stacks are cut and flagged */
 	SAMPLE_MAX_SLICE = 32 * 1024, /* bytes */
+	/* An async program's main loop may well have frames of 11 KiB (wasmtime's command line 49:
+	   45 KiB in all). */
+	SAMPLE_MAX_RESUMER = 64 * 1024,
 };
 
 enum sample_kind {
@@ -38,6 +47,8 @@ enum sample_flag {
 			     interrupted guest's */
 	SAMPLE_FIBER = 8, /* the guest runs on a fiber: its stack is not the thread's */
 	SAMPLE_NO_ENTRY = 16, /* no entry is known (a host without a C API) */
+	SAMPLE_AT_ENTRY = 32, /* SAMPLE_GUEST: registers are those of the outermost guest frame */
+	SAMPLE_RESUMER = 64,  /* there is a slice of the resumer's stack */
 };
 
 struct sample {
@@ -56,20 +67,44 @@ struct sample {
 
 _Static_assert(sizeof(struct sample) == 48, "drain.c and the ring rely on whole words");
 
+/* Bytes of the largest record. */
+enum {
+	SAMPLE_LARGEST = sizeof(struct sample) +
+			 (SAMPLE_MAX_PCS + SAMPLE_REGISTERS) * sizeof(uint64_t) + SAMPLE_MAX_SLICE
+};
+
 static inline const uint64_t *sample_pcs(const struct sample *sample)
 {
 	return sample->words;
 }
 
+static inline bool sample_has_registers(const struct sample *sample)
+{
+	return sample->kind == SAMPLE_HOST || sample->slice_size != 0;
+}
+
 /* NULL when the record has none. */
 static inline const uint64_t *sample_registers(const struct sample *sample)
 {
-	return sample->kind == SAMPLE_HOST ? sample->words + sample->pc_count : NULL;
+	return sample_has_registers(sample) ? sample->words + sample->pc_count : NULL;
 }
 
 static inline const uint8_t *sample_slice(const struct sample *sample)
 {
 	return (const uint8_t *)(sample->words + sample->pc_count + SAMPLE_REGISTERS);
+}
+
+/* Bytes of the resumer's stack; NULL, and *SIZE 0, when there are none. */
+static inline const uint8_t *sample_resumer(const struct sample *sample, uint64_t *address,
+					    size_t *size)
+{
+	const uint64_t *head =
+		(const uint64_t *)(const void *)(sample_slice(sample) + sample->slice_size);
+	bool has = (sample->flags & SAMPLE_RESUMER) != 0;
+
+	*address = has ? head[0] : 0;
+	*size = has ? (size_t)head[1] : 0;
+	return has ? (const uint8_t *)(head + 2) : NULL;
 }
 
 #endif /* PRELOAD_SIG_SAMPLE_H */

@@ -11,6 +11,7 @@
 #include "preload/sig/exitrec.h"
 #include "preload/sig/ranges.h"
 #include "preload/sig/reach.h"
+#include "preload/sig/sample.h"
 
 struct thread_table thread_table;
 SIG_TLS struct thread *sig_self;
@@ -116,4 +117,17 @@ SIGNAL_SAFE bool thread_entry_is_stale(const struct thread *thread, uint32_t ind
 	    entry->sp >= end)
 		return false;
 	return entry->sp <= sp;
+}
+
+void thread_note_resumer(struct thread *thread, uintptr_t sp)
+{
+	uintptr_t start = atomic_load_explicit(&thread->stack_start, memory_order_relaxed);
+	uintptr_t end = atomic_load_explicit(&thread->stack_end, memory_order_relaxed);
+
+	if (sp == 0 || (end != 0 && (sp < start || sp >= end)))
+		return;
+	/* Beyond what was copied from the place that is known: that stays the right one. */
+	if (sp - atomic_load_explicit(&thread->resumer_sp, memory_order_relaxed) >
+	    2 * SAMPLE_MAX_RESUMER)
+		atomic_store_explicit(&thread->resumer_sp, sp, memory_order_relaxed);
 }

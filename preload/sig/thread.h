@@ -64,6 +64,8 @@ struct thread {
 				identity */
 	char name[16];
 	atomic_ulong stack_start, stack_end; /* of an ordinary stack; 0 unknown */
+	/* Our thread's: the stack pointer at which this thread last resumed a fiber; 0 unknown. */
+	atomic_ulong resumer_sp;
 
 	/* The handler's. */
 	volatile sig_atomic_t busy;
@@ -72,6 +74,7 @@ struct thread {
 	atomic_ullong generation;    /* in use by the running handler; 0: none */
 	_Atomic(struct ring *) ring; /* NULL until the first guest pc */
 	uint32_t handler_runs;
+	uint32_t resumer_wakes;	  /* samples on a foreign stack for which our thread was woken */
 	uintptr_t code_page;	  /* of the last guest pc whose bytes could be read ... */
 	uint64_t code_generation; /* ... under this generation */
 
@@ -120,6 +123,12 @@ struct ranges;
  */
 const struct ranges *thread_ranges_begin(struct thread *thread, uint64_t *before);
 void thread_ranges_end(struct thread *thread, uint64_t before);
+
+/*
+ * Our thread found that a stack of THREAD's leads to where nothing was copied, around SP: on a
+ * fiber that is where it was resumed. Ignored when that is not on the thread's own stack, or 0.
+ */
+void thread_note_resumer(struct thread *thread, uintptr_t sp);
 
 /* This thread's block; NULL until the sampler or a wrapper met the thread. */
 extern SIG_TLS struct thread *sig_self;

@@ -12,11 +12,13 @@
  * outer activations, if any. Place not known: SAMPLE_HOST with registers and a slice, if that holds
  * a word that points into guest code.
  *
- * Outer activations follow, each after a 0.
+ * Outer activations follow, each after a 0. Where whole stacks are wanted the slice goes on to the
+ * stack's top (above.h), whatever the kind.
  */
 #include "preload/sig/tick.h"
 
 #include "preload/base/stats.h"
+#include "preload/sig/above.h"
 #include "preload/sig/cpu.h"
 #include "preload/sig/exitrec.h"
 #include "preload/sig/handler.h"
@@ -119,18 +121,25 @@ SIGNAL_SAFE static bool code_is_readable(struct tick *tick, uintptr_t pc)
 
 SIGNAL_SAFE static void take_guest(struct tick *tick, uintptr_t pc, uintptr_t fp, uintptr_t sp)
 {
-	struct sample *sample = record_open(tick, SAMPLE_GUEST, 0);
+	size_t room = above_room(tick);
+	struct sample *sample = record_open(tick, SAMPLE_GUEST, room);
+	struct above_walked walked;
 	struct walk walk;
 
 	if (sample == NULL)
 		return;
 	walk = walk_of(tick, sample);
-	if (walk_interrupted(&walk, pc, fp, sp, code_is_readable(tick, pc)) != WALK_COMPLETE)
+	walked.end = walk_interrupted(&walk, pc, fp, sp, code_is_readable(tick, pc));
+	walked.count = walk.count;
+	walked.last_fp = walk.last_fp;
+	if (walked.end != WALK_COMPLETE)
 		tick->flags |= SAMPLE_TRUNCATED;
 	else if (tick->entry != NULL && walk.count > 1)
 		exitrec_learn(tick->entry, &tick->reach, tick->ranges, walk.last_fp);
 	append_outer(tick, &walk);
 	sample->pc_count = walk.count;
+	if (room != 0)
+		above_add(tick, sample, &walked);
 	record_close(tick, sample);
 }
 
@@ -156,11 +165,14 @@ SIGNAL_SAFE static void take_slice(struct tick *tick, bool in_guest)
 		stat_count(STAT_HOST_ONLY);
 		return;
 	}
+	if (handler_setup.whole_stacks)
+		end = above_top(tick);
 	size = slice_size(&tick->reach, tick->sp, end);
-	sample = record_open(tick, SAMPLE_HOST, size);
+	sample = record_open(tick, SAMPLE_HOST, size + above_resumer_room(tick));
 	if (sample == NULL)
 		return;
-	if (cut)
+	/* The end of the memory is where a fiber's stack ends. */
+	if (cut && tick->ordinary)
 		tick->flags |= SAMPLE_TRUNCATED;
 	walk = walk_of(tick, sample);
 	learn_outside(tick, &walk);
@@ -168,6 +180,7 @@ SIGNAL_SAFE static void take_slice(struct tick *tick, bool in_guest)
 	append_outer(tick, &walk);
 	sample->pc_count = walk.count;
 	record_add_slice(tick, sample, size);
+	above_add_resumer(tick, sample);
 	record_close(tick, sample);
 }
 
@@ -180,11 +193,14 @@ SIGNAL_SAFE static void close_host(struct tick *tick, struct sample *sample,
 		tick->flags |= SAMPLE_TRUNCATED;
 	sample->pc_count = walk->count;
 	record_add_slice(tick, sample, size);
+	above_add_resumer(tick, sample);
 	record_close(tick, sample);
 }
 
 SIGNAL_SAFE static size_t exit_slice(struct tick *tick, uintptr_t top)
 {
+	if (handler_setup.whole_stacks)
+		top = above_top(tick);
 	return handler_setup.copy_slices ? slice_size(&tick->reach, tick->sp, top) : 0;
 }
 
@@ -204,7 +220,7 @@ SIGNAL_SAFE static void take_outer_only(struct tick *tick)
 	}
 	top = top > tick->sp ? top + EXIT_MARGIN : tick->sp;
 	size = exit_slice(tick, top);
-	sample = record_open(tick, SAMPLE_HOST, size);
+	sample = record_open(tick, SAMPLE_HOST, size + above_resumer_room(tick));
 	if (sample == NULL)
 		return;
 	walk = walk_of(tick, sample);
@@ -220,7 +236,7 @@ SIGNAL_SAFE static bool take_exit(struct tick *tick, const struct exit_record *r
 {
 	uintptr_t top = record->frame + EXIT_MARGIN;
 	size_t size = exit_slice(tick, top);
-	struct sample *sample = record_open(tick, SAMPLE_HOST, size);
+	struct sample *sample = record_open(tick, SAMPLE_HOST, size + above_resumer_room(tick));
 	enum walk_end end;
 	struct walk walk;
 

@@ -14,11 +14,16 @@
 #include "preload/sig/reach.h"
 #include "preload/sig/thread.h"
 
+struct sample;
+
 struct tick {
 	struct thread *thread;
 	const struct ranges *ranges;
 	const ucontext_t *context;
 	uint32_t weight;
+	/* Where the sample goes instead of the thread's ring: SAMPLE_LARGEST bytes, size 0; NULL:
+	 * the ring. */
+	struct sample *buffer;
 
 	/* Filled by tick_sample(). */
 	uintptr_t pc, fp, sp;
@@ -27,6 +32,7 @@ struct tick {
 	const struct entry *entry; /* the innermost activation, NULL: none known */
 	uint32_t depth;		   /* entries up to and with that one */
 	uint16_t flags;		   /* enum sample_flag */
+	bool wakes;		   /* our thread, at once */
 };
 
 static inline uint64_t tick_clock_ns(void)

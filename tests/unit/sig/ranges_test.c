@@ -102,7 +102,7 @@ static void a_holder_shows_its_generation(void **unused)
 }
 
 /* Readers that check what they hold, a writer that poisons what nobody may hold any more. */
-enum { READERS = 3, ROUNDS = 20000 };
+enum { READERS = 3, ROUNDS = 20000, MOST_ROUNDS = 100 * ROUNDS, ENOUGH_HELD = 1000 };
 static struct thread reader_blocks[READERS];
 static atomic_bool stop;
 static atomic_int bad, held;
@@ -156,7 +156,10 @@ static void nothing_is_freed_under_a_reader(void **unused)
 	for (int i = 0; i < READERS; i++)
 		assert_int_equal(
 			pthread_create(&readers[i], NULL, read_all_the_time, &reader_blocks[i]), 0);
-	for (uint64_t generation = 2; generation < ROUNDS; generation++) {
+	/* On, where the readers do not get to run at first. */
+	for (uint64_t generation = 2;
+	     generation < ROUNDS || (atomic_load(&held) < ENOUGH_HELD && generation < MOST_ROUNDS);
+	     generation++) {
 		struct ranges *next = make_ranges(1, generation);
 		size_t place;
 
