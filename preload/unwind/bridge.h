@@ -16,7 +16,4 @@
  */
 bool bridge_step(const struct unwind_input *input, uint64_t *registers, bool leaf);
 
-/* The same for a leaf that stands on a return instruction, about which some tables lie. */
-bool bridge_at_return(const struct unwind_input *input, uint64_t *registers);
-
 #endif /* PRELOAD_UNWIND_BRIDGE_H */

@@ -7,43 +7,24 @@
  */
 #include "preload/unwind/bridge.h"
 
-#include <string.h>
-
 #include "preload/unwind/code.h"
 #include "preload/unwind/code_x86_64.h"
 #include "preload/unwind/objects.h"
 #include "preload/unwind/registers_x86_64.h"
+#include "preload/unwind/slices.h"
 
-enum { PAGE = 4096 };
-
-static bool read_slice(const struct unwind_input *input, uint64_t address, uint64_t *value)
-{
-	uint64_t offset = address - input->slice_address;
-
-	if (offset >= input->slice_size || input->slice_size - offset < sizeof(*value))
-		return false;
-	memcpy(value, input->slice + offset, sizeof(*value));
-	return true;
-}
+enum { PAGE = 4096, MAX_SCANNED = 64, MAX_FUNCTION = 1 << 16 };
 
 /* The return address at ADDRESS, if it is one: then the frame ends above it. */
 static bool return_through(const struct unwind_input *input, uint64_t *registers, uint64_t address)
 {
 	uint64_t pc;
 
-	if (!read_slice(input, address, &pc) || !code_follows_call(pc, input->generation))
+	if (!slices_word(input, address, &pc) || !code_follows_call(pc, input->generation))
 		return false;
 	registers[REGISTER_PC] = pc;
 	registers[REGISTER_STACK] = address + 8;
 	return true;
-}
-
-bool bridge_at_return(const struct unwind_input *input, uint64_t *registers)
-{
-	uint8_t byte;
-
-	return code_read(registers[REGISTER_PC], &byte, 1) && code_is_return(byte) &&
-	       return_through(input, registers, registers[REGISTER_STACK]);
 }
 
 /* The bytes around PC, zero where there are none: code may start or end with its page. */
@@ -81,15 +62,52 @@ static bool step_leaf(const struct unwind_input *input, uint64_t *registers)
 	       return_through(input, registers, stack + 8);
 }
 
+/*
+ * Whether the call before the return address CALLER can have led to the function around PC: one
+ * through a pointer can, one to a fixed place if that is not far before.
+ */
+static bool may_have_called(uint64_t caller, uint64_t pc)
+{
+	uint8_t before[CODE_CALL_MAX];
+	uint64_t target;
+
+	if (!code_read(caller - sizeof(before), before, sizeof(before)))
+		return false;
+	if (!code_ends_in_direct_call(before, caller, &target))
+		return true;
+	return pc - target < MAX_FUNCTION;
+}
+
+/*
+ * A function that never returns has no code that takes its frame down. The next word on the stack
+ * that can be its return address is taken for it.
+ */
+static bool scan(const struct unwind_input *input, uint64_t *registers)
+{
+	uint64_t stack = registers[REGISTER_STACK], pc = registers[REGISTER_PC], word;
+	unsigned int i;
+
+	for (i = 0; i < MAX_SCANNED; i++, stack += 8) {
+		if (!slices_word(input, stack, &word))
+			return false;
+		if (code_follows_call(word, input->generation) && may_have_called(word, pc))
+			return return_through(input, registers, stack);
+	}
+	return false;
+}
+
 bool bridge_step(const struct unwind_input *input, uint64_t *registers, bool leaf)
 {
 	uint64_t frame = registers[REGISTER_FRAME], outer;
 
 	if (leaf && step_leaf(input, registers))
 		return true;
+	if (!leaf && objects_find_code(registers[REGISTER_PC] - 1) != NULL &&
+	    scan(input, registers))
+		return true;
 	if (frame < registers[REGISTER_STACK] || frame % 8 != 0)
 		return false;
-	if (!read_slice(input, frame, &outer) || !return_through(input, registers, frame + 8))
+	if (!slices_word(input, frame, &outer) || !return_through(input, registers, frame + 8))
 		return false;
 	registers[REGISTER_FRAME] = outer;
 	return true;

@@ -30,11 +30,7 @@ bool code_is_known(uintptr_t pc, uint64_t generation)
 	return code_is_image(pc, generation) || objects_find_code(pc) != NULL;
 }
 
-/*
- * Whether the bytes in memory now are the ones that ran. An image that died may have been replaced
- * by another.
- */
-static bool still_there(uintptr_t pc, uint64_t generation)
+bool code_is_there(uintptr_t pc, uint64_t generation)
 {
 	const struct image *image = images_find(pc, generation);
 	const struct object *object;
@@ -57,7 +53,7 @@ bool code_follows_call(uintptr_t pc, uint64_t generation)
 		return false;
 	if (*good == pc)
 		return true;
-	if (still_there(pc - 1, generation)) {
+	if (code_is_there(pc - 1, generation)) {
 		if (code_read(pc - sizeof(before), before, sizeof(before)) &&
 		    !code_ends_in_call(before))
 			return false;

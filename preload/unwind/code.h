@@ -14,6 +14,12 @@
 bool code_is_known(uintptr_t pc, uint64_t generation);
 bool code_is_image(uintptr_t pc, uint64_t generation);
 
+/*
+ * Whether the bytes in memory now are the ones that ran. An image that died may have been replaced
+ * by another.
+ */
+bool code_is_there(uintptr_t pc, uint64_t generation);
+
 /* Known code, and the instruction before PC is a call or cannot be read any more. Remembers. */
 bool code_follows_call(uintptr_t pc, uint64_t generation);
 

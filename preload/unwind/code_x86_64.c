@@ -51,6 +51,15 @@ bool code_ends_in_call(const uint8_t *before)
 	return false;
 }
 
+bool code_ends_in_direct_call(const uint8_t *before, uint64_t after, uint64_t *target)
+{
+	int32_t distance;
+
+	memcpy(&distance, before + CODE_CALL_MAX - sizeof(distance), sizeof(distance));
+	*target = after + (uint64_t)(int64_t)distance;
+	return before[CODE_CALL_MAX - 5] == CALL_REL32;
+}
+
 bool code_is_sigreturn_text(const uint8_t *bytes)
 {
 	static const uint8_t text[CODE_SIGRETURN_SIZE] = {

@@ -22,6 +22,8 @@ enum code_leaf {
 
 /* Whether BEFORE[CODE_CALL_MAX] ends in a near call. */
 bool code_ends_in_call(const uint8_t *before);
+/* The same of a call to a fixed *TARGET; what follows BEFORE is at AFTER. */
+bool code_ends_in_direct_call(const uint8_t *before, uint64_t after, uint64_t *target);
 bool code_is_sigreturn_text(const uint8_t *bytes);
 
 /* True when BYTES[0] is a return. */

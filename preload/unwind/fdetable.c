@@ -142,7 +142,9 @@ static bool read_augmentation(struct cursor *body, const char *augmentation,
 			(void)cursor_u8(&values);
 		else if (*letter == 'P')
 			skip_personality(&values);
-		else if (*letter != 'S' && *letter != 'B')
+		else if (*letter == 'S')
+			cie->is_signal = true;
+		else if (*letter != 'B')
 			return false;
 	}
 	return !values.failed;
@@ -164,12 +166,9 @@ bool fdetable_read_cie(struct cursor *body, struct fdetable_cie *cie)
 		return false;
 	if (version == 4)
 		(void)cursor_bytes(body, 2); /* address and segment size */
-	(void)cursor_uleb64(body);
-	(void)cursor_sleb64(body);
-	if (version == 1)
-		(void)cursor_u8(body);
-	else
-		(void)cursor_uleb64(body);
+	cie->code_align = cursor_uleb64(body);
+	cie->data_align = cursor_sleb64(body);
+	cie->return_register = version == 1 ? cursor_u8(body) : cursor_uleb64(body);
 	return read_augmentation(body, augmentation, cie) && !body->failed;
 }
 

@@ -43,8 +43,12 @@ bool fdetable_find(const struct fdetable *table, uintptr_t pc, uintptr_t *fde);
 
 /* What a CIE says of its FDEs. */
 struct fdetable_cie {
+	uint64_t code_align;
+	int64_t data_align;
+	uint64_t return_register;
 	uint8_t encoding; /* of their pointers */
 	bool sized;	  /* their augmentation has a size */
+	bool is_signal;	  /* they describe the way back from a signal handler */
 };
 
 /*

@@ -13,10 +13,12 @@
 #include <string.h>
 
 #include "preload/base/log.h"
+#include "preload/unwind/fde.h"
 #include "preload/unwind/images.h"
 #include "preload/unwind/libunwind.h"
 #include "preload/unwind/objects.h"
 #include "preload/unwind/registers_x86_64.h"
+#include "preload/unwind/slices.h"
 #include "preload/unwind/trust.h"
 
 /*
@@ -32,24 +34,13 @@ static struct {
 	struct libunwind_cursor cursor;
 	const struct unwind_input *input;
 	uint64_t registers[UNWIND_REGISTERS];
-	const struct image *image; /* the table found last is in one of these two */
-	struct object *object;
+	struct fde_place place; /* of the table found last */
 	_Alignas(8) struct fdetable_entry entry;
 	unsigned int budget;
 	bool no_table;	  /* find_proc_info had nothing */
 	bool above_slice; /* memory above the slice was asked for */
+	uint64_t missing; /* the word that was not to be had last */
 } self;
-
-static bool copy_word(const uint8_t *bytes, size_t size, uint64_t start, uint64_t address,
-		      uint64_t *value)
-{
-	uint64_t offset = address - start;
-
-	if (offset >= size || size - offset < sizeof(*value))
-		return false;
-	memcpy(value, bytes + offset, sizeof(*value));
-	return true;
-}
 
 /*
  * A word of an image's tables. libunwind reads aligned words, so the first and the last may stick
@@ -61,8 +52,8 @@ static bool read_image(const struct image *image, uint64_t address, uint64_t *va
 	bool found = false;
 	size_t i;
 
-	if (copy_word(image->eh_frame, image->eh_frame_size, image->eh_frame_address, address,
-		      value))
+	if (slices_copy_word(image->eh_frame, image->eh_frame_size, image->eh_frame_address,
+			     address, value))
 		return true;
 	for (i = 0; i < sizeof(bytes); i++) {
 		uint64_t offset = address + i - image->eh_frame_address;
@@ -79,8 +70,8 @@ static bool read_image(const struct image *image, uint64_t address, uint64_t *va
 /* A word of unwind tables, of the frame's own or, for a remembered row, of any. */
 static bool read_tables(uint64_t address, uint64_t *value)
 {
-	const struct image *image = self.image;
-	struct object *object = self.object;
+	const struct image *image = self.place.image;
+	struct object *object = self.place.object;
 
 	if (image != NULL && read_image(image, address, value))
 		return true;
@@ -90,37 +81,6 @@ static bool read_tables(uint64_t address, uint64_t *value)
 		return pages_read(&object->pages, address, value, sizeof(*value)) == 0;
 	image = images_find_table(address, self.input->generation);
 	return image != NULL && read_image(image, address, value);
-}
-
-static int read_record(void *context, uintptr_t address, void *out, size_t size)
-{
-	const struct image *image = self.image;
-
-	(void)context;
-	if (self.object != NULL)
-		return pages_read(&self.object->pages, address, out, size);
-	if (image == NULL || address - image->eh_frame_address > image->eh_frame_size ||
-	    image->eh_frame_size - (address - image->eh_frame_address) < size)
-		return -EFAULT;
-	memcpy(out, image->eh_frame + (address - image->eh_frame_address), size);
-	return 0;
-}
-
-/* Where the FDE for IP is, in the copy of an image's tables or an object's. */
-static bool find_fde(uintptr_t ip, uintptr_t *fde)
-{
-	struct image *image = images_find(ip, self.input->generation);
-
-	self.image = image;
-	self.object = image == NULL ? objects_find_code(ip) : NULL;
-	if (image != NULL) {
-		image->used = true;
-		return fdetable_find(&image->table, ip, fde);
-	}
-	if (self.object == NULL)
-		return false;
-	self.object->used = true;
-	return object_find_fde(self.object, ip, fde);
 }
 
 /*
@@ -137,13 +97,15 @@ static int find_proc_info(struct libunwind_space *space, uint64_t ip,
 		.table_words = 1,
 		.table = (uintptr_t)&self.entry,
 	};
-	uintptr_t fde = 0;
 	int result = -LIBUNWIND_ENOINFO;
+	struct memory memory;
+	uintptr_t fde = 0;
 
 	/* The entry starts below every address; whether IP is in the FDE's range libunwind checks.
 	 */
 	self.entry = (struct fdetable_entry){ .start = INT32_MIN };
-	if (find_fde(ip, &fde) && trust_fde(&(struct memory){ .read = read_record }, fde)) {
+	memory = fde_memory(&self.place);
+	if (fde_find(ip, self.input->generation, &self.place, &fde) && trust_fde(&memory, fde)) {
 		table.segment = fde;
 		result = self.library.dwarf_search_unwind_table(space, ip, &table, info, need_info,
 								context);
@@ -163,7 +125,7 @@ static int access_mem(struct libunwind_space *space, uint64_t address, uint64_t 
 	if (write || self.budget == 0)
 		return -LIBUNWIND_EINVAL;
 	self.budget--;
-	if (copy_word(input->slice, input->slice_size, input->slice_address, address, value))
+	if (slices_word(input, address, value))
 		return 0;
 	if (address == (uintptr_t)&self.entry) {
 		memcpy(value, &self.entry, sizeof(*value));
@@ -173,6 +135,7 @@ static int access_mem(struct libunwind_space *space, uint64_t address, uint64_t 
 		return 0;
 	if (address + sizeof(*value) > input->slice_address + input->slice_size)
 		self.above_slice = true;
+	self.missing = address;
 	return -LIBUNWIND_EINVAL;
 }
 
@@ -233,12 +196,15 @@ static int open_library(void)
 	const char *why = NULL;
 
 	if (libunwind_open(&self.library, LIBUNWIND_SONAME, &why) != 0) {
-		log_line(LOG_ERROR, "host frames will be missing: no usable libunwind (%s)", why);
+		log_line(LOG_ERROR,
+			 "no usable libunwind (%s): host frames are found by our own unwinder",
+			 why);
 		return -ENOENT;
 	}
 	self.space = self.library.create_addr_space(&accessors, 0);
 	if (self.space == NULL) {
-		log_line(LOG_ERROR, "host frames will be missing: libunwind does not start");
+		log_line(LOG_ERROR,
+			 "libunwind does not start: host frames are found by our own unwinder");
 		libunwind_close(&self.library);
 		return -ENOENT;
 	}
@@ -275,8 +241,7 @@ bool remote_begin(const uint64_t *registers, uint64_t lookup)
 {
 	memcpy(self.registers, registers, sizeof(self.registers));
 	self.registers[REGISTER_PC] = lookup;
-	self.image = NULL;
-	self.object = NULL;
+	self.place = (struct fde_place){ 0 };
 	return self.library.init_remote(&self.cursor, self.space, NULL) >= 0;
 }
 
@@ -286,6 +251,7 @@ enum remote_step remote_step(void)
 
 	self.no_table = false;
 	self.above_slice = false;
+	self.missing = 0;
 	result = self.library.step(&self.cursor);
 	if (result > 0)
 		return REMOTE_STEPPED;
@@ -294,6 +260,11 @@ enum remote_step remote_step(void)
 	if (self.no_table)
 		return REMOTE_NO_TABLE;
 	return self.above_slice ? REMOTE_SLICE_END : REMOTE_BROKEN;
+}
+
+uint64_t remote_missing(void)
+{
+	return self.missing;
 }
 
 bool remote_register(unsigned int number, uint64_t *value)

@@ -37,6 +37,9 @@ bool remote_begin(const uint64_t *registers, uint64_t lookup);
 /* To the caller. What failed leaves the cursor where it was. */
 enum remote_step remote_step(void);
 
+/* The address of the word for want of which the last step failed; 0: it was not that. */
+uint64_t remote_missing(void);
+
 /* Register NUMBER of the cursor's frame; false when it cannot be had. */
 bool remote_register(unsigned int number, uint64_t *value);
 

@@ -5,8 +5,6 @@
  */
 #include "preload/unwind/trust.h"
 
-#include <string.h>
-
 #include "preload/unwind/fdetable.h"
 #include "preload/unwind/unwind.h"
 #include "symtab/cursor.h"
@@ -20,6 +18,8 @@ enum {
 	CFA_REMEMBER = 0x0a,
 	CFA_RESTORE = 0x0b,
 	OP_DIV = 0x1b,
+	OP_REG0 = 0x50,
+	OP_REG31 = 0x6f,
 };
 
 /*
@@ -34,12 +34,21 @@ static const char *const operands[] = {
 	[0x12] = "rs", [0x13] = "s", [0x16] = "rb", [0x2e] = "u",  [0x2f] = "ru",
 };
 
-/* An expression without a division, nor a number that looks like one. */
+/*
+ * An expression without a division, without a register's number instead of its value (wasmtime's
+ * fibers have that; libgcc takes it for the value), nor an operand that looks like one.
+ */
 static bool expression_is_safe(struct cursor *program)
 {
 	struct cursor block = cursor_sub(program, (size_t)cursor_uleb64(program));
+	size_t i;
 
-	return !block.failed && memchr(block.bytes, OP_DIV, block.size) == NULL;
+	for (i = 0; i < block.size && !block.failed; i++) {
+		if (block.bytes[i] == OP_DIV ||
+		    (block.bytes[i] >= OP_REG0 && block.bytes[i] <= OP_REG31))
+			return false;
+	}
+	return !block.failed;
 }
 
 static bool operand_is_safe(struct cursor *program, char kind, uint8_t encoding)

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind.c - walks a slice from the leaf to the outermost frame.
+ * unwind.c - the room's door: what is known of code is brought up to date, then the stack is
+ * climbed.
  *
- * libunwind steps where there are tables, bridge.h where there are none; every frame is checked
- * before it is believed. Threads: ours only. The lock is free but for a fork, which waits with it
- * until neither libunwind nor the loader is in use by us.
+ * Threads: ours only. The lock is free but for a fork, which waits with it until neither libunwind
+ * nor the loader is in use by us.
  */
 #include "preload/unwind/unwind.h"
 
 #include <limits.h>
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/unwind/bridge.h"
+#include "preload/unwind/cfi.h"
+#include "preload/unwind/cfirow.h"
+#include "preload/unwind/climb.h"
 #include "preload/unwind/code.h"
+#include "preload/unwind/fde.h"
 #include "preload/unwind/images.h"
 #include "preload/unwind/objects.h"
-#include "preload/unwind/registers_x86_64.h"
 #include "preload/unwind/remote.h"
 
 enum { FORK_WAIT_NS = 100 * 1000 * 1000, YIELD_NS = 50 * 1000, MAX_YIELDS = 4000 };
@@ -27,195 +28,32 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool locked_for_fork; /* written by the thread that forks, under the lock */
 static atomic_int forks_waiting;
 
-/* A walk under way. The registers are those of the frame that was added last. */
-struct walk {
-	const struct unwind_input *input;
-	struct unwind_frame *frames;
-	size_t max, count;
-	size_t doubtful; /* a frame whose return address follows no call; SIZE_MAX: none */
-	uint64_t registers[UNWIND_REGISTERS];
-	bool interrupted; /* that frame's pc was interrupted, not left by a call */
-	bool sigreturn;	  /* that frame is the way back from a signal handler */
-	bool has_cursor;  /* libunwind stands at that frame */
-	enum unwind_end end;
-};
-
-static bool finish(struct walk *walk, enum unwind_end end)
-{
-	walk->end = end;
-	return false;
-}
-
-/* Adds the frame that the registers describe. False when the walk is over. */
-static bool add_frame(struct walk *walk)
-{
-	uint64_t pc = walk->registers[REGISTER_PC];
-
-	if (walk->count == walk->max)
-		return finish(walk, UNWIND_TOO_DEEP);
-	walk->frames[walk->count++] = (struct unwind_frame){ .pc = pc };
-	if (walk->input->stop != NULL && walk->input->stop(walk->input->context, pc))
-		return finish(walk, UNWIND_STOPPED);
-	return true;
-}
-
-/* The registers that calls preserve, as far as libunwind can tell them. */
-static void take_registers(struct walk *walk)
-{
-	static const uint8_t preserved[] = { REGISTER_RBX, REGISTER_FRAME, REGISTER_R12, 13,
-					     14,	   REGISTER_R15 };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(preserved); i++) {
-		uint64_t *value = &walk->registers[preserved[i]];
-
-		if (!remote_register(preserved[i], value))
-			*value = 0;
-	}
-}
-
-/*
- * Whether PC can be what called, or what was interrupted. One address without a call before it is
- * let through: the function at the bottom of a hand-made stack was never called. It must be the
- * last.
- */
-static bool believe(struct walk *walk, uint64_t pc)
-{
-	bool interrupted = walk->sigreturn;
-
-	walk->sigreturn = false;
-	if (interrupted)
-		return code_is_known(pc, walk->input->generation);
-	if (code_follows_call(pc, walk->input->generation))
-		return true;
-	if (!code_is_known(pc, walk->input->generation) || walk->doubtful != SIZE_MAX)
-		return false;
-	walk->sigreturn = code_is_sigreturn(pc);
-	if (!walk->sigreturn)
-		walk->doubtful = walk->count;
-	return true;
-}
-
-/* The walk went on to the caller, whose PC and STACK pointer these are. */
-static bool arrive(struct walk *walk, uint64_t pc, uint64_t stack)
-{
-	bool from_signal = walk->sigreturn;
-
-	if (walk->doubtful != SIZE_MAX)
-		return finish(walk, UNWIND_BROKEN);
-	/* a handler may run on a stack of its own, above or below */
-	if (stack <= walk->registers[REGISTER_STACK] && !from_signal)
-		return finish(walk, UNWIND_BROKEN);
-	walk->frames[walk->count - 1].cfa = stack;
-	if (pc == 0)
-		return finish(walk, UNWIND_COMPLETE);
-	if (!believe(walk, pc))
-		return finish(walk, UNWIND_BROKEN);
-	walk->interrupted = from_signal;
-	walk->registers[REGISTER_PC] = pc;
-	walk->registers[REGISTER_STACK] = stack;
-	return add_frame(walk);
-}
-
-/* Over the frame without libunwind; END is the answer when that fails. */
-static bool bridge(struct walk *walk, enum unwind_end end)
-{
-	uint64_t registers[UNWIND_REGISTERS];
-
-	if (walk->has_cursor)
-		take_registers(walk);
-	walk->has_cursor = false;
-	memcpy(registers, walk->registers, sizeof(registers));
-	if (!bridge_step(walk->input, registers, walk->interrupted))
-		return finish(walk, end);
-	walk->registers[REGISTER_FRAME] = registers[REGISTER_FRAME];
-	return arrive(walk, registers[REGISTER_PC], registers[REGISTER_STACK]);
-}
-
-static bool step_on(struct walk *walk)
-{
-	uint64_t pc, stack;
-
-	if (!remote_register(REGISTER_PC, &pc) || !remote_register(REGISTER_STACK, &stack))
-		return finish(walk, UNWIND_BROKEN);
-	return arrive(walk, pc, stack);
-}
-
-/* It may have left the slice for the stack on which a signal was taken, or a fiber resumed. */
-static bool stands_in_slice(const struct walk *walk)
-{
-	const struct unwind_input *input = walk->input;
-
-	return walk->registers[REGISTER_STACK] - input->slice_address <= input->slice_size;
-}
-
-/* From the frame added last to its caller. False when the walk is over. */
-static bool walk_on(struct walk *walk)
-{
-	uint64_t pc = walk->registers[REGISTER_PC];
-
-	if (!walk->has_cursor) {
-		if (!remote_begin(walk->registers, walk->interrupted ? pc : pc - 1))
-			return bridge(walk, UNWIND_BROKEN);
-		walk->has_cursor = true;
-	}
-	switch (remote_step()) {
-	case REMOTE_STEPPED:
-		return step_on(walk);
-	case REMOTE_OUTERMOST:
-		walk->doubtful = SIZE_MAX;
-		return finish(walk, UNWIND_COMPLETE);
-	case REMOTE_SLICE_END:
-		return finish(walk, UNWIND_SLICE_END);
-	case REMOTE_NO_TABLE:
-		return bridge(walk, UNWIND_NO_TABLE);
-	case REMOTE_BROKEN:
-		break;
-	}
-	return bridge(walk, stands_in_slice(walk) ? UNWIND_BROKEN : UNWIND_SLICE_END);
-}
-
-/*
- * Adds the leaf, and its caller where a return is next: Cranelift's tables know no epilogues, so
- * that they would skip it there.
- */
-static bool start(struct walk *walk)
-{
-	uint64_t registers[UNWIND_REGISTERS];
-
-	if (!add_frame(walk))
-		return false;
-	memcpy(registers, walk->registers, sizeof(registers));
-	if (!code_is_image(registers[REGISTER_PC], walk->input->generation) ||
-	    !bridge_at_return(walk->input, registers))
-		return true;
-	return arrive(walk, registers[REGISTER_PC], registers[REGISTER_STACK]);
-}
+static struct {
+	enum unwinder chosen;
+	bool is_started, has_given_up;
+	uint64_t missing; /* in the last walk */
+} self;
 
 static void flush(void)
 {
 	remote_flush();
+	cfi_flush();
 	code_flush();
 	images_flushed();
 	objects_flushed();
 }
 
-static enum unwind_end walk_all(struct walk *walk)
+static enum unwind_end climb_now(struct climb *climb)
 {
 	bool objects_changed = objects_refresh();
+	enum unwind_end end;
 
-	if (objects_changed || images_stale(walk->input->generation))
+	if (objects_changed || images_stale(climb->input->generation))
 		flush();
-	remote_prepare(walk->input);
-	if (start(walk)) {
-		while (walk_on(walk))
-			;
-	}
-	if (walk->doubtful != SIZE_MAX && walk->doubtful < walk->count)
-		walk->count = walk->doubtful;
+	end = climb_all(climb);
 	if (objects_confirm())
 		flush();
-	return walk->end;
+	return end;
 }
 
 /* A mutex is not fair: without this a fork could wait for all samples of a drain. */
@@ -234,30 +72,42 @@ int unwind_start(void)
 
 	pthread_mutex_lock(&lock);
 	result = remote_start();
+	self.is_started = true;
 	pthread_mutex_unlock(&lock);
 	return result;
+}
+
+void unwind_choose(enum unwinder unwinder)
+{
+	self.chosen = unwinder;
+}
+
+uint64_t unwind_missing(void)
+{
+	uint64_t missing = self.missing;
+
+	self.missing = 0;
+	return missing;
 }
 
 enum unwind_end unwind(const struct unwind_input *input, struct unwind_frame *frames, size_t max,
 		       size_t *count)
 {
-	struct walk walk = {
+	struct climb climb = {
 		.input = input,
+		.unwinder = self.chosen,
 		.frames = frames,
 		.max = max,
-		.doubtful = SIZE_MAX,
-		.interrupted = true,
 	};
 	enum unwind_end end = UNWIND_UNAVAILABLE;
 
-	*count = 0;
-	memcpy(walk.registers, input->registers, sizeof(walk.registers));
 	let_forks_pass();
 	pthread_mutex_lock(&lock);
-	if (remote_is_open())
-		end = walk_all(&walk);
+	if (self.is_started && !self.has_given_up)
+		end = climb_now(&climb);
 	pthread_mutex_unlock(&lock);
-	*count = walk.count;
+	self.missing = climb.missing;
+	*count = climb.count;
 	return end;
 }
 
@@ -325,17 +175,27 @@ void unwind_after_fork(void)
 	atomic_store(&forks_waiting, 0);
 	pthread_mutex_init(&lock, NULL);
 	/* else the parent's thread was in the middle of it, and is not here to finish */
-	if (consistent)
+	if (consistent) {
 		flush();
-	else
+	} else {
+		self.has_given_up = true;
 		remote_give_up();
+	}
 }
 
-const char *unwind_object_name(uint64_t pc, uintptr_t *load_base)
+/* The loader has no name for the program. */
+static const char *program_path(void)
 {
-	static char program[PATH_MAX];
+	static char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[length > 0 ? length : 0] = '\0';
+	return path;
+}
+
+bool unwind_find_object(uint64_t pc, struct unwind_object *out)
+{
 	const struct object *object;
-	ssize_t length;
 
 	pthread_mutex_lock(&lock);
 	if (objects_refresh())
@@ -343,12 +203,37 @@ const char *unwind_object_name(uint64_t pc, uintptr_t *load_base)
 	object = objects_find(pc);
 	pthread_mutex_unlock(&lock);
 	if (object == NULL)
+		return false;
+	*out = (struct unwind_object){
+		.path = object->name[0] != '\0' ? object->name : program_path(),
+		.base = object->place.base,
+		.low = object->place.low,
+		.is_gone = object->gone,
+	};
+	return true;
+}
+
+uint64_t unwind_function_start(uint64_t pc)
+{
+	struct fde_place place;
+	uint64_t start = 0;
+	uintptr_t fde;
+
+	pthread_mutex_lock(&lock);
+	if (objects_refresh())
+		flush();
+	if (fde_find(pc, UINT64_MAX - 1, &place, &fde))
+		start = cfirow_start(pc, &place, fde);
+	pthread_mutex_unlock(&lock);
+	return start;
+}
+
+const char *unwind_object_name(uint64_t pc, uintptr_t *load_base)
+{
+	struct unwind_object object;
+
+	if (!unwind_find_object(pc, &object))
 		return NULL;
-	*load_base = object->place.base;
-	if (object->name[0] != '\0')
-		return object->name;
-	/* the loader has no name for the program */
-	length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	program[length > 0 ? length : 0] = '\0';
-	return program;
+	*load_base = object.base;
+	return object.path;
 }

@@ -17,9 +17,15 @@ enum { UNWIND_REGISTERS = 17, UNWIND_MAX_FRAMES = 1024 };
  */
 struct unwind_input {
 	const uint64_t *registers; /* UNWIND_REGISTERS */
+	bool is_caller; /* the first frame called: its pc is a return address, and only its pc,
+			   frame and stack pointer are known */
 	const uint8_t *slice;
 	uint64_t slice_address;
 	size_t slice_size;
+	/* Of another stack, on which that one's thread resumed a fiber. resumer_size 0: none. */
+	const uint8_t *resumer;
+	uint64_t resumer_address;
+	size_t resumer_size;
 	uint64_t generation; /* images valid in this generation */
 	/* The first frame for which this answers true is the last of the result. NULL: go on. */
 	bool (*stop)(void *context, uint64_t pc);
@@ -27,9 +33,10 @@ struct unwind_input {
 };
 
 struct unwind_frame {
-	uint64_t pc;  /* as found: the leaf's pc, return addresses for callers */
-	uint64_t cfa; /* the caller's stack pointer; 0 in the last frame, whose caller is not known
-		       */
+	uint64_t pc;   /* as found: the leaf's pc, return addresses for callers */
+	uint64_t cfa;  /* the caller's stack pointer; 0 in the last frame, whose caller is not known
+			*/
+	bool is_guess; /* found by the frame pointer or by what looked like a return address */
 };
 
 enum unwind_end {
@@ -39,18 +46,27 @@ enum unwind_end {
 	UNWIND_NO_TABLE,  /* code without unwind tables, and the frame pointer did not help */
 	UNWIND_BROKEN,	  /* tables or stack make no sense */
 	UNWIND_TOO_DEEP,
-	UNWIND_UNAVAILABLE, /* no libunwind in this process */
+	UNWIND_UNAVAILABLE, /* not started, or given up after a fork */
 };
 
+/* Who steps over code with tables. The other one helps out. */
+enum unwinder { UNWINDER_LIBUNWIND, UNWINDER_CFI };
+
 /*
- * Opens libunwind. 0, or -ENOENT with one line logged: then unwind() answers UNWIND_UNAVAILABLE, as
- * it does before this was called.
+ * Opens libunwind. 0, or -ENOENT with one line logged: then our own stepper does all (cfi.h).
+ * Before this was called unwind() answers UNWIND_UNAVAILABLE.
  */
 int unwind_start(void);
+
+/* From now on; UNWINDER_LIBUNWIND at first. */
+void unwind_choose(enum unwinder unwinder);
 
 /* Unwinds into FRAMES (room for MAX). *COUNT frames are good whatever the answer. */
 enum unwind_end unwind(const struct unwind_input *input, struct unwind_frame *frames, size_t max,
 		       size_t *count);
+
+/* The stack address that the last unwind() lacked; 0: it ended for another reason, or was asked. */
+uint64_t unwind_missing(void);
 
 /*
  * Code at [TEXT, TEXT + TEXT_SIZE) is described by the EH_FRAME_SIZE bytes at EH_FRAME, which were
@@ -72,6 +88,20 @@ void unwind_forget_images(uint64_t oldest_generation);
 void unwind_before_fork(void);
 void unwind_after_fork_in_parent(void);
 void unwind_after_fork(void);
+
+/* A loaded object, or one that was until lately. */
+struct unwind_object {
+	const char *path; /* valid until the next call into this room */
+	uintptr_t base;	  /* what its file's addresses are counted from */
+	uintptr_t low;	  /* its first byte in memory: the ELF header */
+	bool is_gone;
+};
+
+/* The object that holds PC; false: none does. */
+bool unwind_find_object(uint64_t pc, struct unwind_object *object);
+
+/* Where the function that holds PC starts, by its unwind tables; 0: they do not say. */
+uint64_t unwind_function_start(uint64_t pc);
 
 /* The loaded object that holds PC: its path (valid until the next call into this room), else NULL.
  */

@@ -98,7 +98,8 @@ static int without_library(const char *log_file)
 	input = capture_input(&capture, 1);
 	if (unwind_start() != -ENOENT || unwind_start() != -ENOENT)
 		return 1;
-	if (unwind(&input, frames, ARRAY_SIZE(frames), &count) != UNWIND_UNAVAILABLE || count != 0)
+	/* then our own stepper does it all */
+	if (unwind(&input, frames, ARRAY_SIZE(frames), &count) != UNWIND_COMPLETE || count < 3)
 		return 2;
 	return count_lines(log_file, "libunwind") == 1 ? 0 : 3;
 }

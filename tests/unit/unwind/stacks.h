@@ -23,6 +23,7 @@ static struct {
 	struct capture capture;
 	struct unwind_frame frames[FRAMES];
 	size_t frame_count;
+	bool may_differ; /* what no compiler makes, each unwinder takes in its own way */
 } self;
 
 /* Where main() returns to: set by main. */
@@ -39,11 +40,27 @@ static inline void expect_frame(uint64_t pc)
 	self.count++;
 }
 
+/* With libunwind, and again without: what the one finds the other must find too. */
 static inline enum unwind_end unwind_capture(uint64_t generation)
 {
 	struct unwind_input input = capture_input(&self.capture, generation);
+	static struct unwind_frame frames[FRAMES];
+	enum unwind_end end, end_without;
+	size_t count, i;
 
-	return unwind(&input, self.frames, FRAMES, &self.frame_count);
+	end = unwind(&input, self.frames, FRAMES, &self.frame_count);
+	unwind_choose(UNWINDER_CFI);
+	end_without = unwind(&input, frames, FRAMES, &count);
+	unwind_choose(UNWINDER_LIBUNWIND);
+	if (end != UNWIND_COMPLETE || self.may_differ)
+		return end;
+	assert_int_equal(end_without, end);
+	assert_int_equal(count, self.frame_count);
+	for (i = 0; i < count; i++) {
+		assert_int_equal(frames[i].pc, self.frames[i].pc);
+		assert_int_equal(frames[i].cfa, self.frames[i].cfa);
+	}
+	return end;
 }
 
 static inline bool has_frame(uint64_t pc)

@@ -148,16 +148,22 @@ static void test_code_without_tables(void **state)
 		rewind_to_return(at, jit.text + moments[i].pc);
 		memmove(self.capture.slice + 8 * moments[i].pushed, self.capture.slice,
 			self.capture.size - 8 * moments[i].pushed);
+		if (moments[i].pushed > 0)
+			memcpy(self.capture.slice, &self.capture.registers[6], 8);
 		self.capture.registers[7] -= 8 * moments[i].pushed;
 		assert_int_equal(unwind_capture(1), UNWIND_COMPLETE);
 		assert_int_equal(self.frames[2].pc, self.expected[2]);
 		assert_true(has_frame(main_return));
 	}
-	/* in the middle of it, with the frame pointer used for something else */
+	/* in the middle of it, with the frame pointer used for something else: the code tells */
+	memmove(self.capture.slice + 8, self.capture.slice, self.capture.size - 8);
+	memcpy(self.capture.slice, &self.capture.registers[6], 8);
 	self.capture.registers[6] = 12345;
-	self.capture.registers[16] = jit.text + 4;
-	assert_int_equal(unwind_capture(1), UNWIND_NO_TABLE);
-	assert_int_equal(self.frame_count, 1);
+	self.capture.registers[16] = jit.text + 6;
+	self.capture.registers[7] -= 8;
+	assert_int_equal(unwind_capture(1), UNWIND_COMPLETE);
+	assert_int_equal(self.frames[2].pc, self.expected[2]);
+	/* but not once it is gone */
 	unwind_retire_image(40, 2);
 	assert_int_equal(unwind_capture(2), UNWIND_NO_TABLE);
 	assert_int_equal(self.frame_count, 1);
