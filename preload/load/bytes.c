@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preload/base/config.h"
 #include "preload/base/log.h"
 #include "preload/base/state.h"
 #include "preload/load/frames.h"
@@ -47,6 +48,21 @@ static struct {
 static bool is_wasm(const uint8_t *wasm, size_t size)
 {
 	return wasm != NULL && size >= 8 && memcmp(wasm, "\0asm", 4) == 0;
+}
+
+/* What the command needs for source lines, at most half of the memory for one module. Our thread.
+ */
+static void keep_debug(struct wasmbin *bin, const uint8_t *wasm, size_t size)
+{
+	const struct config *config = config_current();
+	int error;
+
+	if (bin == NULL || config == NULL || !config->embed_debug)
+		return;
+	error = wasmbin_keep_debug(bin, wasm, size, config->memory / 2);
+	if (error != 0 && error != -ENOENT)
+		log_line(LOG_INFO, "debug information of %zu wasm bytes is not kept: %s", size,
+			 error == -E2BIG ? "over half of GUESTPROF_MEMORY" : strerror(-error));
 }
 
 static void take_copy(struct load_bytes *bytes)
@@ -148,6 +164,7 @@ bool bytes_work(void)
 	if (bytes == NULL)
 		return false;
 	bytes->parsed = wasmbin_parse(bytes->wasm, bytes->size);
+	keep_debug(bytes->parsed, bytes->wasm, bytes->size);
 	/* release: pairs with load_bytes_end(); the object may be gone right after */
 	atomic_store_explicit(&bytes->state, BYTES_DONE, memory_order_release);
 	return true;
@@ -155,8 +172,10 @@ bool bytes_work(void)
 
 struct wasmbin *bytes_parsed(struct load_bytes *bytes)
 {
-	if (bytes->parsed == NULL && bytes->copy != NULL)
+	if (bytes->parsed == NULL && bytes->copy != NULL) {
 		bytes->parsed = wasmbin_parse(bytes->copy, bytes->size);
+		keep_debug(bytes->parsed, bytes->copy, bytes->size);
+	}
 	free(bytes->copy);
 	bytes->copy = NULL;
 	if (bytes->parsed == NULL) {

@@ -8,6 +8,9 @@
  */
 #include "preload/load/frames.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "preload/base/guarded.h"
@@ -47,7 +50,23 @@ void frames_release(void)
 	here.last = 0;
 }
 
-/* The code address of the first FDE at or after BEGIN, 0 when there is none we can read. */
+/*
+ * Whether the CIE at ADDRESS may be Cranelift's: augmentation "zR", DW_EH_PE_pcrel with 4 or 8
+ * bytes (cranelift/codegen/src/isa/unwind/systemv.rs; wasmtime 49 has 0x10). Others' first words
+ * would lead anywhere.
+ */
+static bool is_cranelifts(uintptr_t address)
+{
+	/* length and id, version, augmentation, alignments of one byte each, register, size */
+	enum { VERSION = 8, AUGMENTATION = 9, ENCODING = 16, APPLICATION = 0x70, PCREL = 0x10 };
+	uint8_t bytes[ENCODING + 1];
+
+	return guarded_read(address, bytes, sizeof(bytes)) == 0 && bytes[VERSION] == 1 &&
+	       memcmp(bytes + AUGMENTATION, "zR", 3) == 0 &&
+	       (bytes[ENCODING] & APPLICATION) == PCREL;
+}
+
+/* The code address of the first FDE at or after BEGIN, 0 when there is none of an image's. */
 static uintptr_t first_code_address(uintptr_t begin)
 {
 	uint32_t head[3]; /* length, 0 or CIE pointer, first word of the body */
@@ -62,27 +81,53 @@ static uintptr_t first_code_address(uintptr_t begin)
 			begin += 4 + (uintptr_t)head[0];
 			continue;
 		}
-		/* Cranelift writes DW_EH_PE_pcrel|sdata4
-		 * (cranelift/codegen/src/isa/unwind/systemv.rs). */
+		if (!is_cranelifts(begin + 4 - head[1]))
+			return 0;
 		memcpy(&delta, &head[2], sizeof(delta));
 		return begin + 8 + (uintptr_t)(intptr_t)delta;
 	}
 	return 0;
 }
 
+/*
+ * Generated code without an image around it (LLVM's). An object's own tables, which a program may
+ * register too, are the loader's business.
+ */
+static bool is_bare(uintptr_t begin, struct image_layout *layout)
+{
+	Dl_info info;
+
+	return image_probe_frames(&guarded_memory, begin, layout) == 0 &&
+	       dladdr((const void *)layout->text, &info) == 0;
+}
+
+static void name_bare(struct loading *loading)
+{
+	const struct image_layout *layout = &loading->layout;
+
+	if (loading->given_name == NULL && asprintf(&loading->given_name, "[jit 0x%zx+0x%zx]",
+						    (size_t)layout->text, layout->text_size) < 0)
+		loading->given_name = NULL;
+}
+
 void load_register_frame(const void *begin)
 {
 	uintptr_t code = first_code_address((uintptr_t)begin);
+	enum load_verdict verdict;
 	struct image_layout layout;
 	struct loading *loading;
 
 	if (code == 0 || header_find(code, &layout) != 0 || code < layout.text ||
-	    code >= layout.text + layout.text_size)
-		return;
+	    code >= layout.text + layout.text_size) {
+		if (!is_bare((uintptr_t)begin, &layout))
+			return;
+	}
 	registry_lock();
 	loading = registry_at(&layout);
 	if (loading == NULL)
-		loading = registry_add(&layout, "wasmtime");
+		loading = registry_add(&layout, layout.is_bare ? NULL : "wasmtime", &verdict);
+	if (loading != NULL && layout.is_bare)
+		name_bare(loading);
 	if (loading != NULL) {
 		loading->is_held = here.is_holding && !loading->is_built;
 		here.last = loading->id;

@@ -13,6 +13,7 @@
 #include "preload/base/stats.h"
 #include "preload/load/bytes.h"
 #include "preload/load/frames.h"
+#include "preload/load/handles.h"
 #include "preload/load/header.h"
 #include "preload/load/instance.h"
 #include "preload/load/publish.h"
@@ -36,55 +37,74 @@ static void attach(struct loading *loading, const struct load_event *event)
 		loading->engine = event->engine;
 	if (event->given_name != NULL && loading->given_name == NULL)
 		loading->given_name = strdup(event->given_name);
-	registry_set_handle(event->handle, loading->id);
+	if (event->path != NULL && loading->path == NULL)
+		loading->path = strdup(event->path);
 }
 
 /* The loading that EVENT is about: known by its base, registered last on this thread, or new. */
-static struct loading *find_or_add(const struct load_event *event)
+static struct loading *find_or_add(const struct load_event *event, enum load_verdict *verdict)
 {
 	struct image_layout layout;
 	struct loading *loading;
 
+	*verdict = LOAD_SEEN;
 	if (event->image == 0)
 		return registry_by_id(frames_last_registered());
 	if (header_find(event->image, &layout) != 0) {
+		*verdict = LOAD_BROKEN;
 		stat_count(STAT_MODULES_BROKEN);
 		log_line(LOG_INFO, "no code image at %#lx: the module is left out",
 			 (unsigned long)event->image);
 		return NULL;
 	}
 	loading = registry_at(&layout);
-	return loading != NULL ? loading : registry_add(&layout, event->engine);
+	return loading != NULL ? loading : registry_add(&layout, event->engine, verdict);
 }
 
 uint32_t load_announce(const struct load_event *event)
 {
+	struct load_facts facts = { 0 };
 	struct load_bytes *bytes = event->bytes;
 	struct loading *loading;
-	uint32_t id = 0;
 
 	registry_lock();
-	loading = find_or_add(event);
+	loading = find_or_add(event, &facts.verdict);
+	facts.owner = handles_owner(event->owner);
 	if (loading != NULL) {
-		id = loading->id;
+		facts.loading = loading->id;
 		attach(loading, event);
 		if (loading->bytes == NULL && !loading->is_built) {
 			loading->bytes = bytes;
 			bytes = NULL;
 		}
 	}
+	handles_set(event->handle, &facts);
 	registry_unlock();
 	load_bytes_free(bytes);
 	frames_release();
-	if (id != 0)
+	if (facts.loading != 0)
 		wake_up();
-	return id;
+	return facts.loading;
+}
+
+void load_hold(void)
+{
+	frames_hold();
+}
+
+void load_release(void)
+{
+	frames_release();
 }
 
 void load_alias(const void *handle, const void *other)
 {
+	struct load_facts facts;
+
 	registry_lock();
-	registry_set_handle(other, registry_handle(handle));
+	facts = handles_get(handle);
+	if (facts.verdict != LOAD_UNKNOWN)
+		handles_set(other, &facts);
 	registry_unlock();
 }
 
@@ -93,8 +113,8 @@ void load_forget(const void *handle)
 	struct loading *loading;
 
 	registry_lock();
-	loading = registry_by_id(registry_handle(handle));
-	registry_set_handle(handle, 0);
+	loading = registry_by_id(handles_get(handle).loading);
+	handles_forget(handle);
 	if (loading != NULL)
 		loading->users++;
 	registry_unlock();
@@ -108,14 +128,43 @@ void load_forget(const void *handle)
 	}
 }
 
-uint32_t load_of_handle(const void *handle)
+struct load_facts load_facts(const void *handle)
 {
-	uint32_t id;
+	struct load_facts facts;
 
 	registry_lock();
-	id = registry_handle(handle);
+	facts = handles_get(handle);
 	registry_unlock();
-	return id;
+	return facts;
+}
+
+uint32_t load_of_handle(const void *handle)
+{
+	return load_facts(handle).loading;
+}
+
+uint32_t load_owner(const void *owner)
+{
+	uint32_t number;
+
+	registry_lock();
+	number = handles_owner_find(owner);
+	registry_unlock();
+	return number;
+}
+
+void load_owner_alias(const void *owner, const void *clone)
+{
+	registry_lock();
+	handles_owner_alias(owner, clone);
+	registry_unlock();
+}
+
+void load_owner_forget(const void *owner)
+{
+	registry_lock();
+	handles_owner_forget(owner);
+	registry_unlock();
 }
 
 bool load_range(uint32_t id, uintptr_t *start, uintptr_t *end)
@@ -151,6 +200,7 @@ static void build(struct loading *loading, const struct load_observer *observer)
 	struct module_source source = {
 		.engine = loading->engine,
 		.given_name = loading->given_name,
+		.path = loading->path,
 		.layout = loading->layout,
 	};
 	struct module *module;

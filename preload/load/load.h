@@ -37,14 +37,24 @@ void load_bytes_end(struct load_bytes *bytes);
  * allowed. */
 void load_bytes_free(struct load_bytes *bytes);
 
+/*
+ * The same for a load call that shows no bytes (precompiled code): what the engine registers on
+ * this thread meanwhile waits for the load_announce() that names it, or for load_release(): it
+ * failed.
+ */
+void load_hold(void);
+void load_release(void);
+
 /* ---- loadings ------------------------------------------------------------------------------- */
 
 struct load_event {
 	const char *engine; /* "wasmtime"; static */
 	const void *handle; /* the host's handle of the module; NULL when seen otherwise */
+	const void *owner;  /* the host's handle of the engine that made it; NULL: unknown */
 	uintptr_t image;    /* an address in the image, at or after its ELF header; 0: unknown */
 	struct load_bytes *bytes; /* taken over; NULL: none */
 	const char *given_name;	  /* the embedder's name for it; NULL; copied */
+	const char *path;	  /* the file it was loaded from; NULL; copied */
 };
 
 /*
@@ -63,6 +73,30 @@ void load_forget(const void *handle);
 
 /* The loading behind HANDLE, 0 when unknown. */
 uint32_t load_of_handle(const void *handle);
+
+/* What became of the module behind a handle. */
+enum load_verdict {
+	LOAD_UNKNOWN,	  /* never seen, or deleted */
+	LOAD_SEEN,	  /* has a loading; whether it defines a function, the symbol set knows */
+	LOAD_EMPTY,	  /* no code */
+	LOAD_GUEST_DEBUG, /* refused: its engine copies code for each store */
+	LOAD_BYTECODE,	  /* refused: interpreted */
+	LOAD_BROKEN,	  /* no image was found */
+};
+
+struct load_facts {
+	enum load_verdict verdict;
+	uint32_t loading; /* 0 but for LOAD_SEEN */
+	uint32_t owner;	  /* number of the engine that made it, 0 unknown */
+};
+struct load_facts load_facts(const void *handle);
+
+/* The number of the engine behind OWNER, 0 when no module of it was seen. */
+uint32_t load_owner(const void *owner);
+
+/* CLONE is another handle of the same engine; an engine's handle is about to be deleted. */
+void load_owner_alias(const void *owner, const void *clone);
+void load_owner_forget(const void *owner);
 
 /* Facts of a live loading, for wrappers. False when unknown. */
 bool load_range(uint32_t loading, uintptr_t *start, uintptr_t *end);

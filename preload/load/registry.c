@@ -14,13 +14,11 @@
 #include "preload/base/guarded.h"
 #include "preload/base/log.h"
 #include "preload/base/stats.h"
-#include "preload/load/map.h"
 #include "preload/load/publish.h"
 
 static struct {
 	pthread_mutex_t lock; /* guards all below, and publish.c */
 	struct loading *first;
-	struct map handles; /* handle -> id */
 	uint32_t last_id;
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -63,8 +61,8 @@ struct loading *registry_by_id(uint32_t id)
 	return NULL;
 }
 
-/* Why nothing of this image can be sampled, or NULL. */
-static const char *refusal(const struct image_layout *layout)
+/* LOAD_SEEN, or why nothing of this image can be sampled. */
+static enum load_verdict judge(const struct image_layout *layout)
 {
 	static atomic_flag said_debug = ATOMIC_FLAG_INIT, said_bytecode = ATOMIC_FLAG_INIT;
 
@@ -74,20 +72,20 @@ static const char *refusal(const struct image_layout *layout)
 			"a module was refused: its engine has guest debugging on, which copies the "
 			"code for each store; turn it off to profile");
 		stat_count(STAT_MODULES_REFUSED);
-		return "guest debugging";
+		return LOAD_GUEST_DEBUG;
 	}
 	if (layout->is_bytecode) {
 		log_once(&said_bytecode, "a module was refused: its engine interprets bytecode "
 					 "(pulley), which leaves "
 					 "no native frames to sample");
 		stat_count(STAT_MODULES_REFUSED);
-		return "bytecode";
+		return LOAD_BYTECODE;
 	}
 	if (layout->text_size == 0) {
 		stat_count(STAT_MODULES_SKIPPED);
-		return "no code";
+		return LOAD_EMPTY;
 	}
-	return NULL;
+	return LOAD_SEEN;
 }
 
 /* Code at the same addresses replaces what was there: the host unmapped it without telling. */
@@ -111,12 +109,14 @@ static void end_overlapped(const struct loading *newer)
 	}
 }
 
-struct loading *registry_add(const struct image_layout *layout, const char *engine)
+struct loading *registry_add(const struct image_layout *layout, const char *engine,
+			     enum load_verdict *verdict)
 {
 	struct loading *loading;
 	struct range range;
 
-	if (refusal(layout) != NULL)
+	*verdict = judge(layout);
+	if (*verdict != LOAD_SEEN)
 		return NULL;
 	loading = calloc(1, sizeof(*loading));
 	if (loading == NULL)
@@ -129,7 +129,7 @@ struct loading *registry_add(const struct image_layout *layout, const char *engi
 		.start = layout->text,
 		.end = layout->text + layout->text_size,
 		.id = loading->id,
-		.has_frame_pointers = 1,
+		.has_frame_pointers = !layout->is_bare,
 	};
 	loading->born = publish_add(&range);
 	if (loading->born == 0) {
@@ -140,8 +140,9 @@ struct loading *registry_add(const struct image_layout *layout, const char *engi
 	self.first = loading;
 	end_overlapped(loading);
 	stat_count(STAT_MODULES);
-	log_line(LOG_DEBUG, "loading %u: %s %s, %zu bytes of code at %#lx", loading->id, engine,
-		 layout->engine_version, layout->text_size, (unsigned long)layout->text);
+	log_line(LOG_DEBUG, "loading %u: %s %s, %zu bytes of code at %#lx", loading->id,
+		 engine != NULL ? engine : "code", layout->engine_version, layout->text_size,
+		 (unsigned long)layout->text);
 	return loading;
 }
 
@@ -167,22 +168,8 @@ void registry_drop(struct loading *loading)
 	load_bytes_free(loading->bytes);
 	image_tables_free(loading->tables);
 	free(loading->given_name);
+	free(loading->path);
 	free(loading);
-}
-
-void registry_set_handle(const void *handle, uint32_t id)
-{
-	if (handle == NULL)
-		return;
-	if (id == 0)
-		map_remove(&self.handles, (uintptr_t)handle, 0);
-	else
-		map_put(&self.handles, (uintptr_t)handle, 0, id);
-}
-
-uint32_t registry_handle(const void *handle)
-{
-	return map_get(&self.handles, (uintptr_t)handle, 0);
 }
 
 void loading_take_tables(struct loading *loading)
@@ -191,6 +178,9 @@ void loading_take_tables(struct loading *loading)
 
 	if (atomic_compare_exchange_strong(&loading->tables_state, &expected, TABLES_TAKING)) {
 		loading->tables = image_copy(&guarded_memory, &loading->layout);
+		/* the wasm bytes say what it is, where they were seen */
+		if (loading->tables != NULL && loading->bytes == NULL)
+			image_hash(loading->tables, &guarded_memory, &loading->layout);
 		/* release: pairs with the loads below and in load_work() */
 		atomic_store_explicit(&loading->tables_state, TABLES_TAKEN, memory_order_release);
 		return;

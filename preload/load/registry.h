@@ -21,7 +21,7 @@ struct loading {
 	uint32_t id;
 	struct image_layout layout;
 	const char *engine;
-	char *given_name;
+	char *given_name, *path;
 	struct load_bytes *bytes;
 	struct image_tables *tables;
 	atomic_int tables_state;
@@ -46,19 +46,16 @@ struct loading *registry_by_id(uint32_t id);
 
 /*
  * Adds the image that LAYOUT describes and publishes its code. NULL when there is nothing to sample
- * (counted and said once) or memory is short. Wakes nobody.
+ * (*VERDICT says why; counted and said once) or memory is short. Wakes nobody.
  */
-struct loading *registry_add(const struct image_layout *layout, const char *engine);
+struct loading *registry_add(const struct image_layout *layout, const char *engine,
+			     enum load_verdict *verdict);
 
 /* Ends LOADING's range; its tables must have been taken. */
 void registry_retire(struct loading *loading);
 
 /* Removes and frees LOADING, which nobody uses. */
 void registry_drop(struct loading *loading);
-
-/* HANDLE stands for LOADING from now on; 0 forgets it. */
-void registry_set_handle(const void *handle, uint32_t id);
-uint32_t registry_handle(const void *handle);
 
 /* Copies the image's tables if nobody has, or waits for whoever does. Without the lock. */
 void loading_take_tables(struct loading *loading);

@@ -25,6 +25,7 @@ enum { PIECE = 64 * 1024 };
 /* Puts the image at START into the registry if there is one and it is new. */
 static bool look_at(uintptr_t start)
 {
+	enum load_verdict verdict;
 	struct image_layout layout;
 	struct loading *loading;
 	bool is_new;
@@ -33,7 +34,7 @@ static bool look_at(uintptr_t start)
 		return false;
 	registry_lock();
 	is_new = registry_at(&layout) == NULL;
-	loading = is_new ? registry_add(&layout, "wasmtime") : NULL;
+	loading = is_new ? registry_add(&layout, "wasmtime", &verdict) : NULL;
 	if (loading != NULL)
 		loading->was_scanned = true;
 	registry_unlock();

@@ -34,7 +34,7 @@ HOOK(wasm_module_new);
 wasm_module_t *wasm_module_new(wasm_store_t *store, const wasm_byte_vec_t *wasm)
 {
 	__typeof__(&wasm_module_new) real = REAL(wasm_module_new);
-	struct runtime_load load = runtime_load_begin(real, wasm->data, wasm->size);
+	struct runtime_load load = runtime_load_begin(real, NULL, wasm->data, wasm->size);
 	wasm_module_t *module = real(store, wasm);
 
 	runtime_load_end(load, module, NULL);
@@ -45,7 +45,7 @@ HOOK(wasm_module_deserialize);
 wasm_module_t *wasm_module_deserialize(wasm_store_t *store, const wasm_byte_vec_t *image)
 {
 	__typeof__(&wasm_module_deserialize) real = REAL(wasm_module_deserialize);
-	struct runtime_load load = runtime_load_begin(real, NULL, 0);
+	struct runtime_load load = runtime_load_begin(real, NULL, NULL, 0);
 	wasm_module_t *module = real(store, image);
 
 	runtime_load_end(load, module, NULL);

@@ -6,6 +6,7 @@
  * that happens.
  */
 #include "preload/hook/hook.h"
+#include "preload/load/parked.h"
 #include "preload/runtime/pointer_map.h"
 #include "preload/runtime/wasmtime_instance.h"
 
@@ -59,6 +60,7 @@ static void remember(const wasmtime_call_future_t *future, const struct plan *pl
 {
 	if (future != NULL)
 		pointer_map_put(&futures, future, (const uintptr_t *)plan);
+	parked_begin(future, (uint32_t)plan->instance);
 }
 
 static void remember_instantiation(const wasmtime_call_future_t *future, const struct plan *plan)
@@ -207,9 +209,12 @@ bool wasmtime_call_future_poll(wasmtime_call_future_t *future)
 	bool is_known, is_ready;
 
 	is_known = pointer_map_get(&futures, future, (uintptr_t *)&plan);
+	parked_end(future);
 	activation = enter(real, &plan, __builtin_frame_address(0));
 	is_ready = real(future);
 	guest_leave(activation);
+	if (!is_ready)
+		parked_begin(future, (uint32_t)plan.instance);
 	if (is_known && is_ready)
 		finish(real, &plan);
 	return is_ready;
@@ -222,5 +227,6 @@ void wasmtime_call_future_delete(wasmtime_call_future_t *future)
 	struct plan plan;
 
 	pointer_map_take(&futures, future, (uintptr_t *)&plan);
+	parked_forget(future);
 	real(future);
 }

@@ -35,7 +35,7 @@ wasmtime_error_t *wasmtime_component_new(const wasm_engine_t *engine, const uint
 					 size_t size, wasmtime_component_t **component)
 {
 	__typeof__(&wasmtime_component_new) real = REAL(wasmtime_component_new);
-	struct runtime_load load = runtime_load_begin(real, wasm, size);
+	struct runtime_load load = runtime_load_begin(real, engine, wasm, size);
 	wasmtime_error_t *error = real(engine, wasm, size, component);
 
 	runtime_load_end(load, error == NULL ? *component : NULL, NULL);
@@ -47,7 +47,7 @@ wasmtime_error_t *wasmtime_component_deserialize(const wasm_engine_t *engine, co
 						 size_t size, wasmtime_component_t **component)
 {
 	__typeof__(&wasmtime_component_deserialize) real = REAL(wasmtime_component_deserialize);
-	struct runtime_load load = runtime_load_begin(real, NULL, 0);
+	struct runtime_load load = runtime_load_begin(real, engine, NULL, 0);
 	wasmtime_error_t *error = real(engine, image, size, component);
 
 	runtime_load_end(load, error == NULL ? *component : NULL, NULL);
@@ -60,9 +60,10 @@ wasmtime_error_t *wasmtime_component_deserialize_file(const wasm_engine_t *engin
 {
 	__typeof__(&wasmtime_component_deserialize_file) real =
 		REAL(wasmtime_component_deserialize_file);
-	struct runtime_load load = runtime_load_begin(real, NULL, 0);
+	struct runtime_load load = runtime_load_begin(real, engine, NULL, 0);
 	wasmtime_error_t *error = real(engine, path, component);
 
+	load.path = path;
 	runtime_load_end(load, error == NULL ? *component : NULL, NULL);
 	return error;
 }

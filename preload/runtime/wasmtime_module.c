@@ -20,18 +20,24 @@ EXPORT wasmtime_error_t *wasmtime_linker_instantiate_pre(const wasmtime_linker_t
 							 wasmtime_instance_pre_t **pre);
 EXPORT void wasmtime_instance_pre_delete(wasmtime_instance_pre_t *pre);
 
+EXPORT wasm_engine_t *wasmtime_engine_clone(wasm_engine_t *engine);
+EXPORT void wasm_engine_delete(wasm_engine_t *engine);
+
 /* ---- the two halves ---------------------------------------------------------------------------
  */
 
-struct runtime_load runtime_load_begin(const void *real, const uint8_t *wasm, size_t size)
+struct runtime_load runtime_load_begin(const void *real, const void *owner, const uint8_t *wasm,
+				       size_t size)
 {
-	struct runtime_load load = { 0 };
+	struct runtime_load load = { .owner = owner };
 
 	if (!hook_begin())
 		return load;
 	load.engine = runtime_engine_of(real);
 	if (load.engine != NULL && wasm != NULL)
 		load.bytes = load_bytes_begin(wasm, size);
+	else if (load.engine != NULL)
+		load_hold();
 	load.registrations = runtime_registrations();
 	hook_end();
 	return load;
@@ -58,6 +64,7 @@ void runtime_load_end(struct runtime_load load, const void *handle, const wasmti
 	load_bytes_end(load.bytes);
 	if (handle == NULL || !hook_begin()) {
 		load_bytes_free(load.bytes);
+		load_release();
 		errno = saved_errno;
 		return;
 	}
@@ -67,11 +74,14 @@ void runtime_load_end(struct runtime_load load, const void *handle, const wasmti
 		runtime_engine_learn(load.engine, load_announce(&(struct load_event){
 							  .engine = "wasmtime",
 							  .handle = handle,
+							  .owner = load.owner,
 							  .image = image,
 							  .bytes = load.bytes,
+							  .path = load.path,
 						  }));
 	else
 		load_bytes_free(load.bytes);
+	load_release();
 	hook_end();
 	errno = saved_errno;
 }
@@ -102,7 +112,7 @@ wasmtime_error_t *wasmtime_module_new(wasm_engine_t *engine, const uint8_t *wasm
 				      wasmtime_module_t **module)
 {
 	__typeof__(&wasmtime_module_new) real = REAL(wasmtime_module_new);
-	struct runtime_load load = runtime_load_begin(real, wasm, size);
+	struct runtime_load load = runtime_load_begin(real, engine, wasm, size);
 	wasmtime_error_t *error = real(engine, wasm, size, module);
 	const wasmtime_module_t *made = error == NULL ? *module : NULL;
 
@@ -115,7 +125,7 @@ wasmtime_error_t *wasmtime_module_deserialize(wasm_engine_t *engine, const uint8
 					      size_t size, wasmtime_module_t **module)
 {
 	__typeof__(&wasmtime_module_deserialize) real = REAL(wasmtime_module_deserialize);
-	struct runtime_load load = runtime_load_begin(real, NULL, 0);
+	struct runtime_load load = runtime_load_begin(real, engine, NULL, 0);
 	wasmtime_error_t *error = real(engine, image, size, module);
 	const wasmtime_module_t *made = error == NULL ? *module : NULL;
 
@@ -128,10 +138,11 @@ wasmtime_error_t *wasmtime_module_deserialize_file(wasm_engine_t *engine, const 
 						   wasmtime_module_t **module)
 {
 	__typeof__(&wasmtime_module_deserialize_file) real = REAL(wasmtime_module_deserialize_file);
-	struct runtime_load load = runtime_load_begin(real, NULL, 0);
+	struct runtime_load load = runtime_load_begin(real, engine, NULL, 0);
 	wasmtime_error_t *error = real(engine, path, module);
 	const wasmtime_module_t *made = error == NULL ? *module : NULL;
 
+	load.path = path;
 	runtime_load_end(load, made, made);
 	return error;
 }
@@ -188,4 +199,32 @@ wasmtime_module_t *wasmtime_instance_pre_module(const wasmtime_instance_pre_t *p
 
 	runtime_load_alias(real, module, pre);
 	return module;
+}
+
+/* ---- engines: which of them made a module -----------------------------------------------------
+ */
+
+HOOK(wasmtime_engine_clone);
+wasm_engine_t *wasmtime_engine_clone(wasm_engine_t *engine)
+{
+	__typeof__(&wasmtime_engine_clone) real = REAL(wasmtime_engine_clone);
+	wasm_engine_t *clone = real(engine);
+
+	if (hook_begin()) {
+		load_owner_alias(engine, clone);
+		hook_end();
+	}
+	return clone;
+}
+
+HOOK(wasm_engine_delete);
+void wasm_engine_delete(wasm_engine_t *engine)
+{
+	__typeof__(&wasm_engine_delete) real = REAL(wasm_engine_delete);
+
+	if (hook_begin()) {
+		load_owner_forget(engine);
+		hook_end();
+	}
+	real(engine);
 }

@@ -13,10 +13,14 @@ struct runtime_load {
 	struct runtime_engine *engine; /* NULL: we only pass on */
 	struct load_bytes *bytes;
 	uint32_t registrations;
+	const void *owner; /* the engine's handle; NULL: not known */
+	const char *path;  /* the file that is loaded, the host's; NULL: none */
 };
 
-/* Before the real call. WASM NULL: nothing to read (precompiled). */
-struct runtime_load runtime_load_begin(const void *real, const uint8_t *wasm, size_t size);
+/* Before the real call. WASM NULL: nothing to read (precompiled). OWNER: the engine's handle, or
+ * NULL. */
+struct runtime_load runtime_load_begin(const void *real, const void *owner, const uint8_t *wasm,
+				       size_t size);
 
 /*
  * After it. HANDLE is what the host gets, NULL when the load failed. The image is what the engine

@@ -236,6 +236,63 @@ static void test_what_is_no_image_is_left_alone(void **unused)
 	assert_int_equal(woken, 0);
 }
 
+/* Renames a section of the image: what the engine would have put there says what it is. */
+static void rename_section(uint8_t *image, const char *from, const char *to)
+{
+	char *at;
+
+	mprotect(image, FAKE_PAGE, PROT_READ | PROT_WRITE);
+	at = memmem(image, FAKE_PAGE, from, strlen(from) + 1);
+	assert_non_null(at);
+	assert_true(strlen(to) <= strlen(from));
+	memcpy(at, to, strlen(to) + 1);
+	mprotect(image, FAKE_PAGE, PROT_READ);
+}
+
+static void test_guest_debugging_is_refused_for_that_module_only(void **unused)
+{
+	uint8_t *debugged = fake_image_map(NULL, "debugged", 1);
+	uint8_t *other = fake_image_map(NULL, "other", 1);
+	unsigned long long refused = stat_get(STAT_MODULES_REFUSED);
+
+	(void)unused;
+	rename_section(debugged, ".wasmtime.engine", ".wasmtime.frames");
+	assert_int_equal(announce(debugged, "d"), 0);
+	assert_int_equal(load_facts("d").verdict, LOAD_GUEST_DEBUG);
+	assert_int_equal(stat_get(STAT_MODULES_REFUSED), refused + 1);
+	assert_int_not_equal(announce(other, "o"), 0);
+	assert_int_equal(load_facts("o").verdict, LOAD_SEEN);
+	load_forget("d");
+	assert_int_equal(load_facts("d").verdict, LOAD_UNKNOWN);
+	load_deregister_frame(fake_image_frames(other));
+	fake_image_unmap(debugged);
+	fake_image_unmap(other);
+}
+
+static void test_engines_are_told_apart(void **unused)
+{
+	uint8_t *image = fake_image_map(NULL, "owned", 1);
+
+	(void)unused;
+	load_announce(&(struct load_event){
+		.engine = "wasmtime",
+		.handle = "m",
+		.owner = "engine one",
+		.image = (uintptr_t)image,
+	});
+	load_owner_alias("engine one", "its clone");
+	load_alias("m", "m's clone");
+	assert_int_not_equal(load_owner("engine one"), 0);
+	assert_int_equal(load_owner("its clone"), load_owner("engine one"));
+	assert_int_equal(load_facts("m's clone").owner, load_owner("engine one"));
+	assert_int_equal(load_owner("engine two"), 0);
+	load_owner_forget("engine one");
+	assert_int_equal(load_owner("engine one"), 0);
+	assert_int_equal(load_facts("m").owner, load_owner("its clone"));
+	load_deregister_frame(fake_image_frames(image));
+	fake_image_unmap(image);
+}
+
 static void test_an_image_nobody_announced_is_found_and_missed(void **unused)
 {
 	uint8_t *image = fake_image_map(NULL, "static", 1), *text = fake_image_text(image);
@@ -282,6 +339,8 @@ int main(void)
 		cmocka_unit_test_setup(test_code_outlives_its_handle, reset),
 		cmocka_unit_test_setup(test_unmapped_without_a_word_then_reused, reset),
 		cmocka_unit_test_setup(test_what_is_no_image_is_left_alone, reset),
+		cmocka_unit_test_setup(test_guest_debugging_is_refused_for_that_module_only, reset),
+		cmocka_unit_test_setup(test_engines_are_told_apart, reset),
 		cmocka_unit_test_setup(test_an_image_nobody_announced_is_found_and_missed, reset),
 		cmocka_unit_test_setup(test_thousands_of_loads_take_no_memory, reset),
 	};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parked.h - asynchronous calls that are not being polled: their guests wait, on no thread.
+ *
+ * Known by the address of the host's object (a future). How long each waited is exact; our thread
+ * collects it. Does nothing unless GUESTPROF_WALL is set. Threads: any, without a lock (wrappers
+ * run in the children of forks); the engine demands that an object is used by one thread at a time.
+ */
+#ifndef PRELOAD_LOAD_PARKED_H
+#define PRELOAD_LOAD_PARKED_H
+
+#include "symtab/base.h"
+
+/* KEY waits from now on: it was made for a call of INSTANCE, or its poll was not the last. */
+void parked_begin(const void *key, uint32_t instance);
+
+/* KEY is about to be polled. */
+void parked_end(const void *key);
+
+/* KEY is about to be deleted. */
+void parked_forget(const void *key);
+
+/*
+ * Our thread: calls VISIT for each instance that waited since the last call, with how long.
+ * Several calls of one instance at the same time count each.
+ */
+void parked_collect(void (*visit)(void *context, uint32_t instance, uint64_t wall_ns),
+		    void *context);
+
+/* In the child of a fork: what calls waited until now is the parent's. */
+void parked_fork_child(void);
+
+#endif /* PRELOAD_LOAD_PARKED_H */
