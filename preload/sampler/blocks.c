@@ -58,9 +58,11 @@ struct thread *blocks_take(pid_t tid)
 	memset(thread->name, 0, sizeof(thread->name));
 	atomic_store_explicit(&thread->stack_start, 0, memory_order_relaxed);
 	atomic_store_explicit(&thread->stack_end, 0, memory_order_relaxed);
+	atomic_store_explicit(&thread->resumer_sp, 0, memory_order_relaxed);
 	thread->busy = 0;
 	thread->had_guest = false;
 	thread->handler_runs = 0;
+	thread->resumer_wakes = 0;
 	thread->code_page = 0;
 	thread->code_generation = 0;
 	thread->depth = 0;

@@ -12,7 +12,7 @@
 
 enum {
 	POOL_RING_SIZE = 256 << 10,
-	POOL_FAST_RING_SIZE = 1 << 20, /* above 250 Hz */
+	POOL_FAST_RING_SIZE = 1 << 20, /* above 250 Hz; whole stacks take twice as much */
 };
 
 /* Rings of RING_SIZE bytes, MEMORY bytes of them at most; makes the first. 0 or -ENOMEM. */

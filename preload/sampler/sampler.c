@@ -177,7 +177,9 @@ int sampler_start(uint32_t hz, uint64_t ring_memory)
 	if (err == 0 && fast)
 		err = clock_perf_start();
 	if (err == 0)
-		err = pool_start(fast ? POOL_FAST_RING_SIZE : POOL_RING_SIZE, ring_memory);
+		err = pool_start((size_t)(fast ? POOL_FAST_RING_SIZE : POOL_RING_SIZE)
+					 << handler_setup.whole_stacks,
+				 ring_memory);
 	if (err != 0)
 		return err;
 	self.hz = hz;

@@ -8,6 +8,7 @@
 #include "preload/sampler/scan.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "preload/base/stats.h"
 #include "preload/sampler/blocks.h"
@@ -45,6 +46,18 @@ static void list_or_end(void *context, struct thread *thread)
 	blocks_end(thread);
 }
 
+/* The first thread's stack can be told from here. Its handler is not yet armed. */
+static void set_main_stack(struct thread *thread)
+{
+	uintptr_t start, end;
+
+	if (!tasks_main_stack(&start, &end))
+		return;
+	atomic_store_explicit(&thread->stack_start, start, memory_order_relaxed);
+	/* release: pairs with reach_init() */
+	atomic_store_explicit(&thread->stack_end, end, memory_order_release);
+}
+
 static void meet(void *context, pid_t tid)
 {
 	struct thread *thread;
@@ -61,6 +74,8 @@ static void meet(void *context, pid_t tid)
 	if (blocks_find(tid) != NULL)
 		return;
 	thread = blocks_take(tid);
+	if (thread != NULL && tid == getpid())
+		set_main_stack(thread);
 	if (thread == NULL) {
 		stat_count(STAT_CLOCK_FAILED);
 		return;

@@ -52,24 +52,22 @@ int tasks_each(void (*visit)(void *context, pid_t tid), void *context)
 	return 0;
 }
 
-/* Reads /proc/self/task/TID/FILE and adds a NUL. Returns the length or negative errno. */
-static int read_file(pid_t tid, const char *file, char *text, size_t size)
+int tasks_read_file(pid_t tid, const char *file, char *text, size_t size)
 {
 	char path[64];
-	ssize_t got;
-	int fd;
+	int fd, result;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", tid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	got = read(fd, text, size - 1);
-	close(fd);
+	result = (int)read(fd, text, size - 1);
 	/* A thread may end between open and read. */
-	if (got < 0)
-		return -ESRCH;
-	text[got] = '\0';
-	return (int)got;
+	if (result < 0)
+		result = errno == EACCES || errno == EPERM ? -errno : -ESRCH;
+	close(fd);
+	text[result < 0 ? 0 : result] = '\0';
+	return result;
 }
 
 int tasks_parse_stat(const char *text, struct task *task)
@@ -97,7 +95,7 @@ int tasks_parse_stat(const char *text, struct task *task)
 int tasks_read(pid_t tid, struct task *task)
 {
 	char text[1024];
-	int size = read_file(tid, "stat", text, sizeof(text));
+	int size = tasks_read_file(tid, "stat", text, sizeof(text));
 
 	if (size <= 0)
 		return -ESRCH;
@@ -107,7 +105,7 @@ int tasks_read(pid_t tid, struct task *task)
 void tasks_read_name(pid_t tid, char *name, size_t size)
 {
 	char text[64];
-	int length = read_file(tid, "comm", text, sizeof(text));
+	int length = tasks_read_file(tid, "comm", text, sizeof(text));
 
 	if (length <= 0)
 		return;
@@ -121,7 +119,7 @@ bool tasks_is_alive(pid_t tid)
 }
 
 /* pthread_getattr_np would read all of /proc/self/maps: 18 ms where it has 60,000 lines. */
-static bool main_stack(uintptr_t *start, uintptr_t *end)
+bool tasks_main_stack(uintptr_t *start, uintptr_t *end)
 {
 	uintptr_t size = MAX_MAIN_STACK;
 	struct rlimit limit;
@@ -144,7 +142,7 @@ bool tasks_own_stack(uintptr_t *start, uintptr_t *end)
 	size_t size;
 
 	if (syscall(SYS_gettid) == getpid()) {
-		known = main_stack(start, end);
+		known = tasks_main_stack(start, end);
 	} else if (pthread_getattr_np(pthread_self(), &attr) == 0) {
 		known = pthread_attr_getstack(&attr, &address, &size) == 0 && address != NULL;
 		if (known) {

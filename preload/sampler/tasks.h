@@ -19,6 +19,12 @@ struct task {
 /* Calls VISIT for each thread of the process. Returns 0, negative errno. */
 int tasks_each(void (*visit)(void *context, pid_t tid), void *context);
 
+/*
+ * Reads /proc/self/task/TID/FILE into TEXT, cut to SIZE with a NUL. Returns the length, -EACCES or
+ * -EPERM when that is not allowed, -ESRCH when the thread has ended, or another negative errno.
+ */
+int tasks_read_file(pid_t tid, const char *file, char *text, size_t size);
+
 /* 0, -ESRCH when there is no such thread, -EINVAL when its line makes no sense. */
 int tasks_read(pid_t tid, struct task *task);
 
@@ -35,5 +41,8 @@ bool tasks_is_alive(pid_t tid);
  * when it is not known.
  */
 bool tasks_own_stack(uintptr_t *start, uintptr_t *end);
+
+/* The stack of the process's first thread; the same, from any thread. */
+bool tasks_main_stack(uintptr_t *start, uintptr_t *end);
 
 #endif /* PRELOAD_SAMPLER_TASKS_H */
