@@ -14,6 +14,8 @@ enum { COMMAND_OK = 0, COMMAND_BAD = 2, COMMAND_NO_SAMPLES = 3 };
 int record_command(int argc, char **argv);
 int report_command(int argc, char **argv);
 int export_command(int argc, char **argv);
+int id_command(int argc, char **argv);
+int symbolize_command(int argc, char **argv);
 int lib_command(int argc, char **argv);
 
 #endif /* PRELOAD_CMD_COMMAND_H */

@@ -3,6 +3,7 @@
 #include "preload/cmd/command.h"
 #include "preload/cmd/newest.h"
 #include "preload/cmd/say.h"
+#include "preload/cmd/sourcelines.h"
 #include "preload/encode/firefox.h"
 #include "preload/encode/folded.h"
 #include "preload/encode/reader.h"
@@ -18,24 +19,34 @@
 struct options {
 	const char *format, *out;
 	char *file; /* owned */
-	bool by_instance;
+	bool by_instance, by_wall;
+	struct sourcelines sourcelines;
 };
 
-static int write_firefox(const struct recording *recording, bool by_instance, struct output *output)
+/* Every instance has its track there, and so have waits. */
+static int write_firefox(const struct recording *recording, const struct options *options,
+			 struct output *output)
 {
-	(void)by_instance; /* every instance has its track there */
+	(void)options;
 	return firefox_write(recording, output);
+}
+
+static int write_folded(const struct recording *recording, const struct options *options,
+			struct output *output)
+{
+	return folded_write(recording, options->by_instance, options->by_wall, output);
 }
 
 static const struct format {
 	const char *name;
 	const char *extension; /* of the file it is written to; NULL: standard output */
 	const char *next;      /* what to do with the file */
-	int (*write)(const struct recording *recording, bool by_instance, struct output *output);
+	int (*write)(const struct recording *recording, const struct options *options,
+		     struct output *output);
 } formats[] = {
 	{ "firefox", ".json.gz", "open it at https://profiler.firefox.com", write_firefox },
 	{ "folded", NULL, "flamegraph.pl, inferno-flamegraph and speedscope read it",
-	  folded_write },
+	  write_folded },
 };
 
 static const struct format *find_format(const char *name)
@@ -97,8 +108,7 @@ static int write_output(const struct options *options, const struct format *form
 	bool compress =
 		name != NULL && (is_stdout ? format->extension != NULL : ends_with(name, ".gz"));
 	struct output *output = name != NULL ? output_open(name, compress) : NULL;
-	int error =
-		output == NULL ? -errno : format->write(recording, options->by_instance, output);
+	int error = output == NULL ? -errno : format->write(recording, options, output);
 	int close_error = output == NULL ? 0 : output_close(output, error == 0);
 
 	if (error == 0)
@@ -126,7 +136,9 @@ static int export_file(const struct options *options, const struct format *forma
 		say_line("%s: no samples in it, nothing was written", options->file);
 		status = COMMAND_NO_SAMPLES;
 	} else {
-		status = write_output(options, format, recording);
+		status = sourcelines_use(&options->sourcelines, recording) == 0
+				 ? write_output(options, format, recording)
+				 : COMMAND_BAD;
 	}
 	recording_free(recording);
 	return status;
@@ -139,6 +151,8 @@ static bool read_options(struct options *options, int argc, char **argv)
 		{ "to", required_argument, NULL, 't' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "by", required_argument, NULL, 'b' },
+		{ "value", required_argument, NULL, 'v' },
+		SOURCELINES_OPTIONS,
 		{ 0 },
 	};
 	int option;
@@ -151,9 +165,16 @@ static bool read_options(struct options *options, int argc, char **argv)
 			options->out = optarg;
 		} else if (option == 'b' && strcmp(optarg, "instance") == 0) {
 			options->by_instance = true;
+		} else if (option == 'v' && strcmp(optarg, "wall") == 0) {
+			options->by_wall = true;
+		} else if (option >= SOURCELINES_WASM) {
+			if (!sourcelines_option(&options->sourcelines, option, optarg))
+				return false;
 		} else {
 			if (option == 'b')
 				say_line("export: --by takes instance, not %s", optarg);
+			if (option == 'v')
+				say_line("export: --value takes wall, not %s", optarg);
 			return false;
 		}
 	}
@@ -182,6 +203,7 @@ int export_command(int argc, char **argv)
 		else
 			status = export_file(&options, format);
 	}
+	sourcelines_free(&options.sourcelines);
 	free(options.file);
 	return status;
 }

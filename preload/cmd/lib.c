@@ -12,7 +12,7 @@ int lib_command(int argc, char **argv)
 	char *path;
 
 	if (argc > 1) {
-		say_line("%s: takes no arguments", argv[0]);
+		say_line("%s: is not an argument of lib", argv[1]);
 		return COMMAND_BAD;
 	}
 	path = library_path();

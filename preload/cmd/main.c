@@ -13,26 +13,58 @@ static const struct subcommand {
 	const char *usage, *meaning;
 } subcommands[] = {
 	{ "record", record_command,
-	  "[-o FILE] [-F HZ] [--stacks guest|hostcalls|full] [--] CMD [ARGS]",
+	  "[-o FILE] [-F HZ] [--stacks guest|hostcalls|full] [--wall] [--] CMD [ARGS]",
 	  "run CMD and record its WebAssembly guests" },
-	{ "report", report_command, "[--json] [-n N] [--by instance] [FILE...]",
+	{ "report", report_command,
+	  "[--json] [-n N] [--by instance] [--lines] [--wasm FILE|DIR] [FILE...]",
 	  "who used the CPU, then the hottest functions" },
-	{ "export", export_command, "--to firefox|folded [-o OUT] [--by instance] [FILE]",
+	{ "export", export_command,
+	  "--to firefox|folded [-o OUT] [--by instance] [--value wall] [--wasm FILE|DIR] [FILE]",
 	  "for the Firefox Profiler, or as folded stacks" },
+	{ "id", id_command, "[--json] FILE... | --match FILE.wasm FILE... | --names FILE",
+	  "which modules files are; whether a wasm file is what ran; what functions are called" },
+	{ "symbolize", symbolize_command,
+	  "[--wasm FILE|DIR] [--source-map FROM=TO] [-o OUT] [FILE]",
+	  "the same recording with names, lines and inlined callers from wasm files" },
 	{ "lib", lib_command, "", "path of the library, for LD_PRELOAD" },
 };
+
+static void print_subcommand(const struct subcommand *subcommand, FILE *out)
+{
+	fprintf(out, "  guestprof %s %s\n      %s\n", subcommand->name, subcommand->usage,
+		subcommand->meaning);
+}
 
 static int print_help(FILE *out)
 {
 	fputs("guestprof: CPU profiles of WebAssembly guests inside unmodified hosts\n\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
-		fprintf(out, "  guestprof %s %s\n      %s\n", subcommands[i].name,
-			subcommands[i].usage, subcommands[i].meaning);
+		print_subcommand(&subcommands[i], out);
 	fputs("  guestprof --version | --help\n\n"
 	      "FILE is a recording, or any pprof profile; without one it is the newest recording "
 	      "here.\n",
 	      out);
 	return fflush(out) == 0 ? COMMAND_OK : COMMAND_BAD;
+}
+
+/* As the first word only: what follows may be the host's. */
+static bool asks_for_help(int argc, char **argv)
+{
+	return argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+}
+
+static int run(const struct subcommand *subcommand, int argc, char **argv)
+{
+	char title[64];
+
+	if (!asks_for_help(argc, argv)) {
+		/* What getopt_long() puts before its own lines. */
+		snprintf(title, sizeof(title), "guestprof: %s", subcommand->name);
+		argv[0] = title;
+		return subcommand->run(argc, argv);
+	}
+	print_subcommand(subcommand, stdout);
+	return fflush(stdout) == 0 ? COMMAND_OK : COMMAND_BAD;
 }
 
 int main(int argc, char **argv)
@@ -41,8 +73,7 @@ int main(int argc, char **argv)
 		print_help(stderr);
 		return COMMAND_BAD;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    strcmp(argv[1], "help") == 0)
+	if (asks_for_help(argc, argv) || strcmp(argv[1], "help") == 0)
 		return print_help(stdout);
 	if (strcmp(argv[1], "--version") == 0) {
 		puts("guestprof " RECORDING_LIBRARY_VERSION);
@@ -50,7 +81,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++) {
 		if (strcmp(argv[1], subcommands[i].name) == 0)
-			return subcommands[i].run(argc - 1, argv + 1);
+			return run(&subcommands[i], argc - 1, argv + 1);
 	}
 	say_line("%s: no such subcommand; guestprof --help names them", argv[1]);
 	return COMMAND_BAD;

@@ -81,9 +81,19 @@ static int take_option(struct options *options, int option)
 		return take_hz(optarg);
 	case 's':
 		return take_stacks(optarg);
+	case 'w':
+		return setenv("GUESTPROF_WALL", "1", 1);
 	default:
 		return -EINVAL;
 	}
+}
+
+/* Lines are worth the copy of a module's debug information, when somebody looks at one recording.
+ */
+static void embed_debug(void)
+{
+	if (setenv("GUESTPROF_DEBUG", "embed", 0) != 0)
+		say_line("record: GUESTPROF_DEBUG: %m");
 }
 
 static int read_options(struct options *options, int argc, char **argv)
@@ -92,6 +102,7 @@ static int read_options(struct options *options, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "frequency", required_argument, NULL, 'F' },
 		{ "stacks", required_argument, NULL, 's' },
+		{ "wall", no_argument, NULL, 'w' },
 		{ 0 },
 	};
 	int option;
@@ -207,6 +218,7 @@ int record_command(int argc, char **argv)
 
 	if (read_options(&options, argc, argv) == 0)
 		library = library_path();
+	embed_debug();
 	if (library != NULL && set_preload(library) == 0 && set_output(&options) == 0)
 		list = make_list();
 	if (list != NULL && setenv("GUESTPROF_LIST", list, 1) == 0)

@@ -138,6 +138,15 @@ static uint64_t count_samples(const struct recording *recording)
 	return count;
 }
 
+static uint64_t count_wall_ns(const struct recording *recording)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < recording->group_count; i++)
+		count += recording->groups[i].wall_ns;
+	return count;
+}
+
 static uint64_t count_lost(const struct recording *recording)
 {
 	uint64_t count = 0;
@@ -157,9 +166,9 @@ static const char *plural(uint64_t count)
 /* Says the line of NAME; true when it has samples. */
 static bool describe(const char *name, bool was_killed)
 {
-	char samples[SAY_COUNT_SIZE], lost[SAY_COUNT_SIZE], *why = NULL;
+	char samples[SAY_COUNT_SIZE], lost[SAY_COUNT_SIZE], waiting[48] = "", *why = NULL;
 	struct recording *recording = recording_read(name, &why);
-	uint64_t sample_count, modules, instances;
+	uint64_t sample_count, modules, instances, wall_ns;
 
 	if (recording == NULL) {
 		say_line("%s", why != NULL ? why : "out of memory");
@@ -167,16 +176,19 @@ static bool describe(const char *name, bool was_killed)
 		return false;
 	}
 	sample_count = count_samples(recording);
+	wall_ns = count_wall_ns(recording);
+	if (wall_ns != 0)
+		snprintf(waiting, sizeof(waiting), ", %.2f s waiting", (double)wall_ns / 1e9);
 	modules = recording_stat(recording, "modules");
 	instances = count_instances(recording);
-	say_line("%s[%" PRIu64 "] %s sample%s, %" PRIu64 " module%s, %" PRIu64
+	say_line("%s[%" PRIu64 "] %s sample%s%s, %" PRIu64 " module%s, %" PRIu64
 		 " instance%s, %s lost -> %s%s",
 		 recording->program, recording->pid, say_count(samples, sample_count),
-		 plural(sample_count), modules, plural(modules), instances, plural(instances),
-		 say_count(lost, count_lost(recording)), name,
+		 plural(sample_count), waiting, modules, plural(modules), instances,
+		 plural(instances), say_count(lost, count_lost(recording)), name,
 		 was_killed && !recording->has_ended ? " (it was killed; finished here)" : "");
 	recording_free(recording);
-	return sample_count != 0;
+	return sample_count != 0 || wall_ns != 0;
 }
 
 /* NAME relative to the working directory if it is inside. */

@@ -5,6 +5,7 @@
 #include "preload/cmd/command.h"
 #include "preload/cmd/newest.h"
 #include "preload/cmd/say.h"
+#include "preload/cmd/sourcelines.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -16,6 +17,7 @@ enum { DEFAULT_FUNCTION_ROWS = 20 };
 
 struct options {
 	bool is_json;
+	struct sourcelines sourcelines;
 	struct report report;
 };
 
@@ -43,6 +45,11 @@ static bool take_option(struct options *options, int option)
 		if (options->report.by_instance || strcmp(optarg, "group") == 0)
 			return true;
 		say_line("report: --by takes group or instance, not %s", optarg);
+	} else if (option == 'l') {
+		options->report.has_lines = true;
+		return true;
+	} else if (option >= SOURCELINES_WASM) {
+		return sourcelines_option(&options->sourcelines, option, optarg);
 	}
 	return false;
 }
@@ -53,6 +60,8 @@ static bool read_options(struct options *options, int argc, char **argv)
 	static const struct option names[] = {
 		{ "json", no_argument, NULL, 'j' },
 		{ "by", required_argument, NULL, 'b' },
+		{ "lines", no_argument, NULL, 'l' },
+		SOURCELINES_OPTIONS,
 		{ 0 },
 	};
 	int option;
@@ -65,7 +74,7 @@ static bool read_options(struct options *options, int argc, char **argv)
 	return true;
 }
 
-static int add_file(struct report *report, const char *path)
+static int add_file(struct report *report, const struct sourcelines *sourcelines, const char *path)
 {
 	char *why = NULL;
 	struct recording *recording = recording_read(path, &why);
@@ -77,13 +86,16 @@ static int add_file(struct report *report, const char *path)
 		return -EINVAL;
 	}
 	report->recordings[report->recording_count++] = recording;
-	error = totals_add(report->totals, recording);
+	error = sourcelines_use(sourcelines, recording);
+	if (error == 0)
+		error = totals_add(report->totals, recording);
 	if (error != 0)
 		say_line("%s: %s", path, strerror(-error));
 	return error;
 }
 
-static int read_files(struct report *report, char **paths, size_t count)
+static int read_files(struct report *report, const struct sourcelines *sourcelines, char **paths,
+		      size_t count)
 {
 	int error = 0;
 
@@ -93,8 +105,9 @@ static int read_files(struct report *report, char **paths, size_t count)
 		say_line("report: out of memory");
 		return -ENOMEM;
 	}
+	report->totals->by_line = report->has_lines;
 	for (size_t i = 0; error == 0 && i < count; i++)
-		error = add_file(report, paths[i]);
+		error = add_file(report, sourcelines, paths[i]);
 	if (error == 0)
 		error = totals_finish(report->totals);
 	return error;
@@ -117,22 +130,28 @@ static int show(const struct options *options)
 	return error != 0 ? error : close_error;
 }
 
+static bool has_samples(const struct totals *totals)
+{
+	return totals->weight.samples != 0 || totals->weight.wall_ns != 0;
+}
+
 static int report_files(struct options *options, char **paths, size_t count)
 {
 	int status = COMMAND_BAD, error;
 
-	if (read_files(&options->report, paths, count) == 0) {
+	if (read_files(&options->report, &options->sourcelines, paths, count) == 0) {
 		error = show(options);
 		if (error != 0)
 			say_line("report: %s", strerror(-error));
 		else
-			status = options->report.totals->weight.samples != 0 ? COMMAND_OK
-									     : COMMAND_NO_SAMPLES;
+			status = has_samples(options->report.totals) ? COMMAND_OK
+								     : COMMAND_NO_SAMPLES;
 	}
 	for (size_t i = 0; i < options->report.recording_count; i++)
 		recording_free(options->report.recordings[i]);
 	free(options->report.recordings);
 	totals_free(options->report.totals);
+	sourcelines_free(&options->sourcelines);
 	return status;
 }
 

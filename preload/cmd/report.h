@@ -20,6 +20,7 @@ struct report {
 	struct totals *totals; /* owned */
 	size_t function_rows;  /* at most so many functions */
 	bool by_instance;      /* rows for all named instances, not for eight at most */
+	bool has_lines;	       /* functions by file and line */
 	bool has_colours;
 };
 

@@ -5,19 +5,19 @@
 #include "preload/cmd/say.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* With the spaces between them: 100 columns. */
 enum { GROUP_COLUMNS = 23, HOTTEST_COLUMNS = 19 };
+/* Where a column for waiting takes its room from. */
+enum { NARROW_GROUP_COLUMNS = 18, NARROW_HOTTEST_COLUMNS = 16 };
+enum { LABEL_COLUMNS = 96 };
 enum { GROUP_ROWS_MAX = 40, INSTANCE_ROWS_MAX = 8 };
 
 static void put_state(FILE *out, const struct totals_row *row, enum wasm_state state, int columns)
 {
-	uint64_t all = 0;
-
-	for (int i = 0; i < STATE_COUNT; i++)
-		all += row->samples_by_state[i];
 	fprintf(out, " %*.0f%%", columns - 1,
-		(double)report_ppm(row->samples_by_state[state], all) / 10000);
+		(double)report_ppm(row->samples_by_state[state], row->weight.samples) / 10000);
 }
 
 static void put_share(const struct report *report, FILE *out, const struct totals_row *row)
@@ -42,6 +42,7 @@ static void put_row(const struct report *report, FILE *out, const struct totals_
 {
 	const struct totals *totals = report->totals;
 	double seconds = (double)row->weight.cpu_ns / 1e9;
+	bool has_waits = totals->weight.wall_ns != 0;
 	char name[600];
 
 	if (row->instance == NULL)
@@ -50,7 +51,9 @@ static void put_row(const struct report *report, FILE *out, const struct totals_
 		snprintf(name, sizeof(name), "  %.500s (%" PRIu64 ")", row->instance, row->pid);
 	else
 		snprintf(name, sizeof(name), "  %.500s", row->instance);
-	report_cell(out, name, GROUP_COLUMNS, false);
+	report_cell(out, name, has_waits ? NARROW_GROUP_COLUMNS : GROUP_COLUMNS, false);
+	if (has_waits)
+		fprintf(out, " %7.2f", (double)row->weight.wall_ns / 1e9);
 	fprintf(out, " %7.2f", seconds);
 	if (totals->duration_ns != 0)
 		fprintf(out, " %5.2f", seconds * 1e9 / (double)totals->duration_ns);
@@ -62,7 +65,23 @@ static void put_row(const struct report *report, FILE *out, const struct totals_
 	put_state(out, row, STATE_HOST, 4);
 	fprintf(out, " %6" PRIu64 " ", row->instances_created);
 	if (row->hottest != TOTALS_NONE)
-		report_cell(out, totals->functions[row->hottest].name, HOTTEST_COLUMNS, true);
+		report_cell(out, totals->functions[row->hottest].name,
+			    has_waits ? NARROW_HOTTEST_COLUMNS : HOTTEST_COLUMNS, true);
+	fputc('\n', out);
+}
+
+/* Below the group's row, as wide as the table. */
+static void put_labels(FILE *out, const struct totals_row *row)
+{
+	char text[600], *end;
+
+	if (row->labels == NULL || *row->labels == '\0')
+		return;
+	snprintf(text, sizeof(text), "%.*s", (int)strlen(row->labels) - 1, row->labels);
+	for (end = text; (end = strchr(end, TOTALS_LABEL_END)) != NULL;)
+		*end = ' ';
+	fputs("  ", out);
+	report_cell(out, text, LABEL_COLUMNS, true);
 	fputc('\n', out);
 }
 
@@ -113,14 +132,17 @@ static void put_rest(const struct totals *totals, FILE *out)
 void report_groups(const struct report *report, FILE *out)
 {
 	const struct totals *totals = report->totals;
+	bool has_waits = totals->weight.wall_ns != 0;
 	char title[128];
 
-	snprintf(title, sizeof(title), "%-*s %7s %5s %7s %10s %5s %5s %4s %6s %s", GROUP_COLUMNS,
-		 "GROUP", "CPU s", "CORES", "SHARE", "95 % in", "GUEST", "BLTIN", "HOST", "INST.",
-		 "HOTTEST FUNCTION");
+	snprintf(title, sizeof(title), "%-*s%s %7s %5s %7s %10s %5s %5s %4s %6s %s",
+		 has_waits ? NARROW_GROUP_COLUMNS : GROUP_COLUMNS, "GROUP",
+		 has_waits ? "  WAIT s" : "", "CPU s", "CORES", "SHARE", "95 % in", "GUEST",
+		 "BLTIN", "HOST", "INST.", "HOTTEST FUNCTION");
 	report_title(report, out, title);
 	for (uint32_t i = 0; i < totals->group_count && i < GROUP_ROWS_MAX; i++) {
 		put_row(report, out, &totals->groups[totals->group_order[i]]);
+		put_labels(out, &totals->groups[totals->group_order[i]]);
 		put_instances(report, out, totals->group_order[i]);
 	}
 	put_rest(totals, out);

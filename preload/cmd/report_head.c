@@ -139,6 +139,28 @@ static void put_cost(const struct totals *totals, FILE *out)
 	put_line(out, line);
 }
 
+static void put_waits(const struct totals *totals, FILE *out)
+{
+	char line[256], looks[SAY_COUNT_SIZE];
+	uint64_t count = 0, refused = 0;
+
+	for (uint32_t i = 0; i < totals->stat_count; i++) {
+		if (strcmp(totals->stats[i].name, "waits") == 0)
+			count = totals->stats[i].value;
+		if (strcmp(totals->stats[i].name, "waits_refused") == 0)
+			refused = totals->stats[i].value;
+	}
+	if (totals->weight.wall_ns == 0 && count == 0 && refused == 0)
+		return;
+	snprintf(line, sizeof(line), "  waiting   %.2f s; threads were seen waiting in %s looks",
+		 (double)totals->weight.wall_ns / 1e9, say_count(looks, count));
+	put_line(out, line);
+	if (refused != 0)
+		put_line(out,
+			 "            refused by the kernel (PR_SET_DUMPABLE is 0): not all waits "
+			 "are seen");
+}
+
 void report_head(const struct report *report, FILE *out)
 {
 	const struct recording *first = report->recordings[0];
@@ -150,6 +172,7 @@ void report_head(const struct report *report, FILE *out)
 		put_rate(first, report->totals, out);
 	}
 	put_samples(report->totals, out);
+	put_waits(report->totals, out);
 	if (first->is_ours)
 		put_losses(report->totals, out);
 	put_cost(report->totals, out);

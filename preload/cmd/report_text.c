@@ -72,10 +72,11 @@ void report_title(const struct report *report, FILE *out, const char *line)
 void report_text(const struct report *report, FILE *out)
 {
 	report_head(report, out);
-	if (report->totals->weight.samples == 0) {
+	if (report->totals->weight.samples == 0 && report->totals->weight.wall_ns == 0) {
 		fputs("\nno samples: no guest ran long enough to be seen\n", out);
 		return;
 	}
 	report_groups(report, out);
 	report_functions(report, out);
+	report_waits(report, out);
 }

@@ -15,6 +15,9 @@ void report_groups(const struct report *report, FILE *out);
 
 void report_functions(const struct report *report, FILE *out);
 
+/* Where guests wait; nothing where no waits were recorded. */
+void report_waits(const struct report *report, FILE *out);
+
 /* TEXT escaped, cut to COLUMNS; padded to them unless IS_LAST. */
 void report_cell(FILE *out, const char *text, size_t columns, bool is_last);
 

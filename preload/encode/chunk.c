@@ -72,10 +72,12 @@ static void add_strings(struct pb_writer *out, const struct chunk *chunk)
 }
 
 static void add_head(struct pb_writer *out, struct pb_writer *message,
-		     const struct chunk_head *head)
+		     const struct chunk_head *head, bool has_wall)
 {
 	add_value_type(out, message, PROFILE_SAMPLE_TYPE, STRING_SAMPLES, STRING_COUNT);
 	add_value_type(out, message, PROFILE_SAMPLE_TYPE, STRING_CPU, STRING_NANOSECONDS);
+	if (has_wall)
+		add_value_type(out, message, PROFILE_SAMPLE_TYPE, STRING_WALL, STRING_NANOSECONDS);
 	add_value_type(out, message, PROFILE_PERIOD_TYPE, STRING_CPU, STRING_NANOSECONDS);
 	add_top_number(out, PROFILE_PERIOD, head->period_ns);
 	add_top_number(out, PROFILE_DEFAULT_SAMPLE_TYPE, STRING_CPU);
@@ -95,6 +97,17 @@ static void add_mapping(struct pb_writer *message, const struct chunk_mapping *m
 	add_number(message, MAPPING_NAME_ORIGIN, mapping->name_origin);
 	add_number(message, MAPPING_IDENTITY_KIND, mapping->identity_is_wasm);
 	add_number(message, MAPPING_FUNCTION_COUNT, mapping->function_count);
+	add_number(message, MAPPING_CODE, mapping->code);
+	add_number(message, MAPPING_IMAGE, mapping->image);
+	add_number(message, MAPPING_BUILD_ID_SECTION, mapping->build_id_section);
+	add_number(message, MAPPING_CODE_OFFSET, mapping->code_offset);
+	add_number(message, MAPPING_PATH, mapping->path);
+	if (mapping->layout != NULL)
+		pb_bytes(message, MAPPING_LAYOUT, mapping->layout, mapping->layout_size);
+	if (mapping->debug != NULL) {
+		pb_varint(message, MAPPING_DEBUG_SIZE, mapping->debug_inflated_size);
+		pb_bytes(message, MAPPING_DEBUG, mapping->debug, mapping->debug_size);
+	}
 }
 
 static void add_function(struct pb_writer *message, const struct chunk_function *function)
@@ -146,18 +159,22 @@ static void add_number_label(struct pb_writer *message, uint64_t key, uint64_t v
 	pb_end(message, label);
 }
 
-static void add_sample(struct pb_writer *message, const struct chunk_sample *sample)
+static void add_sample(struct pb_writer *message, const struct chunk_sample *sample, bool has_wall)
 {
-	uint64_t values[] = { sample->count, sample->cpu_ns };
+	uint64_t values[] = { sample->count, sample->cpu_ns, sample->wall_ns };
 
 	pb_packed(message, SAMPLE_LOCATION_ID, sample->locations, sample->location_count);
-	pb_packed(message, SAMPLE_VALUE, values, ARRAY_SIZE(values));
+	pb_packed(message, SAMPLE_VALUE, values, ARRAY_SIZE(values) - !has_wall);
 	add_label(message, STRING_WASM_MODULE, sample->module);
 	add_label(message, STRING_WASM_INSTANCE, sample->instance);
 	add_label(message, STRING_WASM_STATE, sample->state);
 	add_label(message, STRING_THREAD_NAME, sample->thread_name);
 	if (sample->thread_id != 0)
 		add_number_label(message, STRING_THREAD_ID, sample->thread_id, 0);
+	for (size_t i = 0; i < sample->label_count; i++)
+		add_label(message, sample->labels[i].key, sample->labels[i].value);
+	if (sample->has_descriptor)
+		add_number_label(message, STRING_DESCRIPTOR, sample->descriptor, 0);
 	add_number_label(message, STRING_TIME, sample->time_ns, STRING_NANOSECONDS);
 	add_number(message, SAMPLE_IS_TRUNCATED, sample->is_truncated);
 }
@@ -171,6 +188,14 @@ static void add_group(struct pb_writer *message, const struct chunk_group *group
 	add_number(message, GROUP_SAMPLES, group->samples);
 	add_number(message, GROUP_CPU_NS, group->cpu_ns);
 	pb_packed(message, GROUP_SAMPLES_BY_STATE, group->samples_by_state, STATE_COUNT);
+	add_number(message, GROUP_WALL_NS, group->wall_ns);
+	for (size_t i = 0; i < group->label_count; i++) {
+		size_t label = pb_begin(message, GROUP_LABEL);
+
+		pb_varint(message, GROUP_LABEL_KEY, group->labels[i].key);
+		pb_varint(message, GROUP_LABEL_VALUE, group->labels[i].value);
+		pb_end(message, label);
+	}
 }
 
 static void add_tables(struct pb_writer *out, struct pb_writer *message, const struct chunk *chunk)
@@ -192,7 +217,7 @@ static void add_tables(struct pb_writer *out, struct pb_writer *message, const s
 static void add_numbers(struct pb_writer *out, struct pb_writer *message, const struct chunk *chunk)
 {
 	for (size_t i = 0; i < chunk->sample_count; i++) {
-		add_sample(message, &chunk->samples[i]);
+		add_sample(message, &chunk->samples[i], chunk->has_wall);
 		add_message(out, PROFILE_SAMPLE, message);
 	}
 	for (size_t i = 0; i < chunk->group_count; i++) {
@@ -224,6 +249,20 @@ static void add_stats(struct pb_writer *out, struct pb_writer *message)
 	add_message(out, RECORDING_STATS, message);
 }
 
+static void add_intervals(struct pb_writer *out, struct pb_writer *message,
+			  const struct chunk *chunk)
+{
+	for (size_t i = 0; i < chunk->interval_count; i++) {
+		const struct chunk_interval *interval = &chunk->intervals[i];
+
+		pb_string(message, INTERVAL_NAME, interval->name);
+		add_number(message, INTERVAL_START_NS, interval->start_ns);
+		add_number(message, INTERVAL_DURATION_NS, interval->duration_ns);
+		add_number(message, INTERVAL_THREAD_ID, interval->thread_id);
+		add_message(out, RECORDING_INTERVAL, message);
+	}
+}
+
 void chunk_encode_info(struct pb_writer *message, uint64_t pid, const char *program,
 		       const struct writer_info *info)
 {
@@ -234,6 +273,8 @@ void chunk_encode_info(struct pb_writer *message, uint64_t pid, const char *prog
 	add_text(message, INFO_CLOCK_WHY, info->clock_why);
 	add_number(message, INFO_REQUESTED_HZ, info->requested_hz);
 	add_text(message, INFO_STACKS, info->stacks);
+	add_text(message, INFO_NAME, info->name);
+	add_number(message, INFO_INTERVALS_DROPPED, info->intervals_dropped);
 	add_text(message, INFO_GUESTPROF, RECORDING_LIBRARY_VERSION);
 	add_number(message, INFO_OWN_CPU_NS, info->own_cpu_ns);
 	add_number(message, INFO_PROCESS_CPU_NS, info->process_cpu_ns);
@@ -248,10 +289,11 @@ void chunk_encode(struct pb_writer *out, const struct chunk *chunk, struct pb_wr
 
 	add_strings(out, chunk);
 	if (head != NULL)
-		add_head(out, &message, head);
+		add_head(out, &message, head, chunk->has_wall);
 	add_info(out, info, false);
 	add_tables(out, &message, chunk);
 	add_numbers(out, &message, chunk);
+	add_intervals(out, &message, chunk);
 	add_stats(out, &message);
 	pb_pad(out, RECORDING_PAD, RECORDING_PAGE);
 	pb_free(&message);

@@ -19,6 +19,7 @@ static void write_categories(struct json *json)
 		[CATEGORY_HOST] = { "Host", "orange" },
 		[CATEGORY_BUILTIN] = { "Builtin", "yellow" },
 		[CATEGORY_TRAMPOLINE] = { "Trampoline", "green" },
+		[CATEGORY_WAITING] = { "Waiting", "purple" },
 		/* A grey one must be there: it is the default
 		   (src/profile-logic/data-structures.ts). */
 		[CATEGORY_OTHER] = { "Other", "grey" },
@@ -143,7 +144,7 @@ static void ensure_track(struct firefox_tracks *tracks)
 {
 	if (tracks->track_count == 0)
 		tracks->tracks[tracks->track_count++] =
-			(struct firefox_track){ TOTALS_NONE, TOTALS_NONE, true };
+			(struct firefox_track){ TOTALS_NONE, TOTALS_NONE, true, false };
 }
 
 int firefox_write(const struct recording *recording, struct output *output)

@@ -126,14 +126,16 @@ static enum firefox_category category_of(enum frame_kind kind)
 	return categories[kind];
 }
 
-static uint32_t frame_of(struct firefox_tables *tables, const struct frame *frame)
+/* WAITS: it is the leaf of a wait, which is another row: its category is the stack's. */
+static uint32_t frame_of(struct firefox_tables *tables, const struct frame *frame, bool waits)
 {
 	uint64_t address = frame->location->address;
 	uint32_t lib, symbol, function, id;
 	bool is_new;
 
-	id = row_for(tables, &tables->frame_ids, (uintptr_t)frame->location, (uintptr_t)frame->line,
-		     &tables->frames, &tables->frame_room, sizeof(*tables->frames), &is_new);
+	id = row_for(tables, &tables->frame_ids, (uintptr_t)frame->location,
+		     (uintptr_t)frame->line | waits, &tables->frames, &tables->frame_room,
+		     sizeof(*tables->frames), &is_new);
 	if (!is_new)
 		return id;
 	lib = lib_of(tables, frame->location);
@@ -144,7 +146,7 @@ static uint32_t frame_of(struct firefox_tables *tables, const struct frame *fram
 		.inline_depth = frame->inline_depth,
 		.function = function,
 		.symbol = symbol,
-		.category = category_of(frame->location->kind),
+		.category = waits ? CATEGORY_WAITING : category_of(frame->location->kind),
 		.line = frame->line != NULL ? frame->line->line : 0,
 		.column = frame->line != NULL ? frame->line->column : 0,
 	};
@@ -158,7 +160,9 @@ uint32_t firefox_tables_stack(struct firefox_tables *tables, const struct record
 	if (frames_list(&tables->scratch, sample) != 0)
 		tables->failed = true;
 	for (size_t i = 0; i < tables->scratch.count && !tables->failed; i++) {
-		stack = pairs_id(&tables->stacks, frame_of(tables, &tables->scratch.list[i]),
+		bool waits = sample->state == STATE_WAITING && i + 1 == tables->scratch.count;
+
+		stack = pairs_id(&tables->stacks, frame_of(tables, &tables->scratch.list[i], waits),
 				 stack);
 		if (stack == PAIRS_NONE)
 			tables->failed = true;

@@ -15,7 +15,8 @@
 /* A row of a track. Times in microseconds: whole numbers keep sums exact. */
 struct row {
 	uint32_t stack; /* FIREFOX_NONE: nothing ran */
-	uint64_t delta_us, cpu_us, weight;
+	uint64_t delta_us, cpu_us;
+	uint64_t weight; /* samples; of waits nanoseconds */
 };
 
 struct track_rows {
@@ -28,6 +29,8 @@ struct track_rows {
 static bool is_in_track(const struct firefox_tracks *tracks, const struct firefox_track *track,
 			const struct firefox_sample *sample)
 {
+	if ((sample->sample->wall_ns != 0) != track->is_waiting)
+		return false;
 	if (track->instance != TOTALS_NONE)
 		return sample->place.instance == track->instance;
 	if (track->group != TOTALS_NONE)
@@ -85,6 +88,16 @@ static int add_sample(struct track_rows *rows, const struct firefox_sample *samp
 	return error;
 }
 
+/* A wait takes no CPU time, and those of several threads overlap: rows are where they began. */
+static int add_wait(struct track_rows *rows, const struct firefox_sample *sample)
+{
+	uint64_t at_us = sample->sample->time_ns / 1000;
+
+	if (at_us < rows->now_us)
+		at_us = rows->now_us;
+	return add_row(rows, sample->stack, at_us, 0, sample->sample->wall_ns);
+}
+
 static int make_rows(const struct firefox_tracks *tracks, const struct firefox_track *track,
 		     struct track_rows *rows)
 {
@@ -101,16 +114,25 @@ static int make_rows(const struct firefox_tracks *tracks, const struct firefox_t
 		if (rows->now_us > TIME_MAX_US || width_us > TIME_MAX_US ||
 		    sample->sample->time_ns / 1000 > TIME_MAX_US || period_us > TIME_MAX_US)
 			return -ERANGE;
-		error = add_sample(rows, sample, width_us, period_us);
+		error = track->is_waiting ? add_wait(rows, sample)
+					  : add_sample(rows, sample, width_us, period_us);
 	}
 	return error;
 }
 
-static void write_samples(struct json *json, const struct track_rows *rows)
+static void write_weight(struct json *json, const struct row *row, bool is_waiting)
+{
+	if (is_waiting)
+		json_millionths(json, NULL, row->weight);
+	else
+		json_integer(json, NULL, (int64_t)row->weight);
+}
+
+static void write_samples(struct json *json, const struct track_rows *rows, bool is_waiting)
 {
 	json_begin_object(json, "samples");
 	json_integer(json, "length", (int64_t)rows->count);
-	json_text(json, "weightType", "samples");
+	json_text(json, "weightType", is_waiting ? "tracing-ms" : "samples");
 	json_begin_array(json, "stack");
 	for (size_t i = 0; i < rows->count; i++) {
 		if (rows->list[i].stack == FIREFOX_NONE)
@@ -125,7 +147,7 @@ static void write_samples(struct json *json, const struct track_rows *rows)
 	json_end_array(json);
 	json_begin_array(json, "weight");
 	for (size_t i = 0; i < rows->count; i++)
-		json_integer(json, NULL, (int64_t)rows->list[i].weight);
+		write_weight(json, &rows->list[i], is_waiting);
 	json_end_array(json);
 	json_begin_array(json, "threadCPUDelta");
 	for (size_t i = 0; i < rows->count; i++)
@@ -165,10 +187,11 @@ static void write_head(const struct firefox_tracks *tracks, uint32_t index, uint
 {
 	const struct firefox_track *track = &tracks->tracks[index];
 	const struct recording *recording = tracks->recording;
-	bool is_group = track->instance == TOTALS_NONE;
-	char text[64];
+	bool is_group = track->instance == TOTALS_NONE && !track->is_waiting;
+	char text[64], name[512];
 
-	json_text(json, "name", track_name(tracks, track));
+	snprintf(name, sizeof(name), "%.480s (waiting)", track_name(tracks, track));
+	json_text(json, "name", track->is_waiting ? name : track_name(tracks, track));
 	json_bool(json, "isMainThread", is_group);
 	json_text(json, "processType", "default");
 	json_text(json, "processName", recording->program[0] != '\0' ? recording->program : "host");
@@ -192,7 +215,7 @@ static int write_track(const struct firefox_tracks *tracks, uint32_t index, uint
 
 	json_begin_object(json, NULL);
 	write_head(tracks, index, process, json);
-	write_samples(json, &rows);
+	write_samples(json, &rows, tracks->tracks[index].is_waiting);
 	write_no_markers(json);
 	json_end_object(json);
 	free(rows.list);
@@ -206,7 +229,8 @@ int firefox_tracks_write(const struct firefox_tracks *tracks, struct json *json)
 
 	json_begin_array(json, "threads");
 	for (uint32_t i = 0; error == 0 && i < tracks->track_count; i++) {
-		process += tracks->tracks[i].instance == TOTALS_NONE;
+		process +=
+			tracks->tracks[i].instance == TOTALS_NONE && !tracks->tracks[i].is_waiting;
 		error = write_track(tracks, i, process, json);
 	}
 	json_end_array(json);

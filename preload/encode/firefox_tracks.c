@@ -36,6 +36,11 @@ static int place_samples(struct firefox_tracks *tracks, struct firefox_tables *t
 	return tables->failed ? -ENOMEM : 0;
 }
 
+static bool is_sampled(const struct totals_row *row)
+{
+	return row->weight.samples != 0 || row->weight.wall_ns != 0;
+}
+
 /* Groups that were sampled, heaviest first; the last track is for those that are too many. */
 static uint32_t choose_groups(struct firefox_tracks *tracks, struct firefox_track *chosen)
 {
@@ -43,17 +48,18 @@ static uint32_t choose_groups(struct firefox_tracks *tracks, struct firefox_trac
 	uint32_t sampled = 0, count;
 
 	while (sampled < totals->group_count &&
-	       totals->groups[totals->group_order[sampled]].weight.samples != 0)
+	       is_sampled(&totals->groups[totals->group_order[sampled]]))
 		sampled++;
 	count = sampled <= FIREFOX_TRACK_MAX ? sampled : FIREFOX_TRACK_MAX - 1;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t group = totals->group_order[i];
 
 		tracks->has_track[group] = true;
-		chosen[i] = (struct firefox_track){ group, TOTALS_NONE, i < FIREFOX_VISIBLE_MAX };
+		chosen[i] = (struct firefox_track){ group, TOTALS_NONE, i < FIREFOX_VISIBLE_MAX,
+						    false };
 	}
 	if (count < sampled)
-		chosen[count++] = (struct firefox_track){ TOTALS_NONE, TOTALS_NONE, false };
+		chosen[count++] = (struct firefox_track){ TOTALS_NONE, TOTALS_NONE, false, false };
 	return count;
 }
 
@@ -66,25 +72,39 @@ static uint32_t choose_instances(const struct firefox_tracks *tracks, struct fir
 		uint32_t index = totals->instance_order[i];
 		const struct totals_row *instance = &totals->instances[index];
 
-		/* The only one of its group would be the same track again. */
-		if (!tracks->has_track[instance->group] ||
+		/* The only one of its group would be the same track again; waits have theirs. */
+		if (!tracks->has_track[instance->group] || instance->weight.samples == 0 ||
 		    instance->weight.samples == totals->groups[instance->group].weight.samples)
 			continue;
 		chosen[count] = (struct firefox_track){ instance->group, index,
-							count < FIREFOX_VISIBLE_MAX };
+							count < FIREFOX_VISIBLE_MAX, false };
 		count++;
 	}
 	return count;
+}
+
+static void add_waits(struct firefox_tracks *tracks, const struct firefox_track *group,
+		      uint32_t *count)
+{
+	if (group->group == TOTALS_NONE || *count == FIREFOX_WAIT_TRACK_MAX ||
+	    tracks->totals->groups[group->group].weight.wall_ns == 0)
+		return;
+	++*count;
+	tracks->tracks[tracks->track_count] = *group;
+	tracks->tracks[tracks->track_count++].is_waiting = true;
 }
 
 /* In the order they are shown: instances below their group. */
 static void arrange(struct firefox_tracks *tracks, const struct firefox_track *chosen,
 		    uint32_t count)
 {
+	uint32_t waits = 0;
+
 	for (uint32_t i = 0; i < count; i++) {
 		if (chosen[i].instance != TOTALS_NONE)
 			continue;
 		tracks->tracks[tracks->track_count++] = chosen[i];
+		add_waits(tracks, &chosen[i], &waits);
 		for (uint32_t j = i + 1; j < count; j++) {
 			if (chosen[j].instance != TOTALS_NONE && chosen[j].group == chosen[i].group)
 				tracks->tracks[tracks->track_count++] = chosen[j];

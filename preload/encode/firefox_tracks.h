@@ -8,12 +8,13 @@
 #include "preload/encode/firefox_tables.h"
 #include "preload/encode/totals.h"
 
-enum { FIREFOX_TRACK_MAX = 30, FIREFOX_VISIBLE_MAX = 10 };
+enum { FIREFOX_TRACK_MAX = 30, FIREFOX_WAIT_TRACK_MAX = 10, FIREFOX_VISIBLE_MAX = 10 };
 
 struct firefox_track {
 	uint32_t group,
 		instance; /* TOTALS_NONE: group: `(other groups)`, instance: the whole group */
 	bool is_visible;
+	bool is_waiting; /* the group's waits, in milliseconds; they are in no other track */
 };
 
 /* A sample as tracks need it. */
@@ -26,8 +27,9 @@ struct firefox_sample {
 struct firefox_tracks {
 	const struct recording *recording;
 	struct totals *totals;
-	struct firefox_sample *samples;			/* by time */
-	struct firefox_track tracks[FIREFOX_TRACK_MAX]; /* as shown: a group, then its instances */
+	struct firefox_sample *samples; /* by time */
+	/* As shown: a group, its waits, its instances. */
+	struct firefox_track tracks[FIREFOX_TRACK_MAX + FIREFOX_WAIT_TRACK_MAX];
 	uint32_t track_count;
 	bool *has_track; /* by group */
 };

@@ -87,7 +87,7 @@ static uint32_t child_of(struct folded *folded, uint32_t parent, uint32_t name)
 }
 
 static int add_sample(struct folded *folded, const struct recording_sample *sample,
-		      const char *root)
+		      const char *root, uint64_t weight)
 {
 	uint32_t node = child_of(folded, PAIRS_NONE, written_name(folded, root));
 	int error = frames_list(&folded->frames, sample);
@@ -97,7 +97,7 @@ static int add_sample(struct folded *folded, const struct recording_sample *samp
 	if (error != 0 || node == PAIRS_NONE ||
 	    rows_reserve(&folded->counts, &folded->count_room, node, sizeof(*folded->counts)) != 0)
 		return -ENOMEM;
-	folded->counts[node] += sample->count;
+	folded->counts[node] += weight;
 	return 0;
 }
 
@@ -136,7 +136,8 @@ static int write_lines(const struct folded *folded, struct output *output)
 	return error;
 }
 
-int folded_write(const struct recording *recording, bool by_instance, struct output *output)
+int folded_write(const struct recording *recording, bool by_instance, bool by_wall,
+		 struct output *output)
 {
 	struct folded folded = { 0 };
 	int error = 0;
@@ -146,7 +147,8 @@ int folded_write(const struct recording *recording, bool by_instance, struct out
 		const char *module = totals_module(recording, sample);
 		bool has_instance = by_instance && sample->instance[0] != '\0';
 
-		error = add_sample(&folded, sample, has_instance ? sample->instance : module);
+		error = add_sample(&folded, sample, has_instance ? sample->instance : module,
+				   by_wall ? sample->wall_ns : sample->count);
 	}
 	if (error == 0)
 		error = write_lines(&folded, output);

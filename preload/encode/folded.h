@@ -13,7 +13,8 @@
 #include "preload/encode/output.h"
 #include "preload/encode/reader.h"
 
-/* 0 or -ENOMEM. What OUTPUT has to say comes at its close. */
-int folded_write(const struct recording *recording, bool by_instance, struct output *output);
+/* 0 or -ENOMEM. What OUTPUT has to say comes at its close. BY_WALL: waits, COUNT in nanoseconds. */
+int folded_write(const struct recording *recording, bool by_instance, bool by_wall,
+		 struct output *output);
 
 #endif /* PRELOAD_ENCODE_FOLDED_H */

@@ -13,6 +13,13 @@ struct recording_mapping {
 	const char *name, *identity, *engine; /* "" when unknown */
 	uint32_t loading, function_count, name_origin;
 	bool identity_is_wasm;
+	const char *code, *image, *build_id_section, *path; /* "" when unknown */
+	uint64_t code_offset;
+	const uint8_t *layout; /* where each function is, see symtab/layout.h; NULL */
+	size_t layout_size;
+	const uint8_t *debug; /* as MAPPING_DEBUG; NULL */
+	size_t debug_size;
+	uint64_t debug_inflated_size;
 };
 
 struct recording_function {
@@ -36,6 +43,13 @@ struct recording_location {
 	bool address_is_wasm;
 };
 
+/* A label that is none of ours: the user gave it, or another profiler. */
+struct recording_label {
+	const char *key, *value;
+};
+
+enum { RECORDING_LABELS_MAX = 32 }; /* more are left out */
+
 struct recording_sample {
 	const struct recording_location **locations; /* leaf first */
 	size_t location_count;
@@ -43,6 +57,9 @@ struct recording_sample {
 	const char *module, *instance, *thread_name; /* "" when there is no label */
 	enum wasm_state state;
 	uint64_t thread_id, time_ns;
+	const struct recording_label *labels;
+	size_t label_count;
+	int64_t descriptor; /* that a wait is for; -1: none */
 	bool is_truncated;
 };
 
@@ -50,6 +67,9 @@ struct recording_group {
 	const char *module, *identity;
 	uint64_t instances_created, instances_sampled, samples, cpu_ns;
 	uint64_t samples_by_state[STATE_COUNT];
+	uint64_t wall_ns;
+	const struct recording_label *labels;
+	size_t label_count;
 };
 
 struct recording_stat {

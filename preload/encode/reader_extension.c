@@ -154,6 +154,24 @@ static void read_states(struct reading *reading, struct recording_group *group)
 		group->samples_by_state[i] = reading->numbers.values[i];
 }
 
+static int read_group_label(struct reading *reading, const struct pb_field *field)
+{
+	struct pb_reader message = reading_inside(field);
+	struct pb_field part;
+	uint64_t key = 0, value = 0;
+
+	while (pb_next(&message, &part)) {
+		if (part.number == GROUP_LABEL_KEY)
+			key = part.value;
+		else if (part.number == GROUP_LABEL_VALUE)
+			value = part.value;
+	}
+	if (message.error == 0)
+		reading_add_label(reading, reading_string(reading, key),
+				  reading_string(reading, value));
+	return message.error;
+}
+
 int reading_group(struct reading *reading, const struct pb_field *field)
 {
 	struct recording_group group = { 0 }, *row;
@@ -161,7 +179,7 @@ int reading_group(struct reading *reading, const struct pb_field *field)
 	struct pb_field part;
 	uint64_t module = 0, identity = 0;
 
-	reading->numbers.count = 0;
+	reading->numbers.count = reading->label_count = 0;
 	while (pb_next(&message, &part)) {
 		if (part.number == GROUP_MODULE)
 			module = part.value;
@@ -175,8 +193,12 @@ int reading_group(struct reading *reading, const struct pb_field *field)
 			group.samples = part.value;
 		else if (part.number == GROUP_CPU_NS)
 			group.cpu_ns = part.value;
+		else if (part.number == GROUP_WALL_NS)
+			group.wall_ns = part.value;
 		else if (part.number == GROUP_SAMPLES_BY_STATE &&
 			 reading_add_numbers(&reading->numbers, &part) != 0)
+			return reading_fail(reading, "a damaged group");
+		else if (part.number == GROUP_LABEL && read_group_label(reading, &part) != 0)
 			return reading_fail(reading, "a damaged group");
 	}
 	if (message.error != 0)
@@ -184,6 +206,9 @@ int reading_group(struct reading *reading, const struct pb_field *field)
 	read_states(reading, &group);
 	group.module = reading_string(reading, module);
 	group.identity = reading_string(reading, identity);
+	group.labels = reading_take_labels(reading, &group.label_count);
+	if (group.labels == NULL)
+		return -ENOMEM;
 	row = group_row(reading, module, identity);
 	if (row == NULL)
 		return -ENOMEM;

@@ -136,8 +136,25 @@ static enum wasm_state state_of(const char *name)
 	return STATE_HOST;
 }
 
-static void set_label(struct recording_sample *sample, const char *key, const char *text,
-		      uint64_t number)
+void reading_add_label(struct reading *reading, const char *key, const char *value)
+{
+	if (reading->label_count < RECORDING_LABELS_MAX)
+		reading->labels[reading->label_count++] = (struct recording_label){ key, value };
+}
+
+const struct recording_label *reading_take_labels(struct reading *reading, size_t *count)
+{
+	struct recording_label *labels =
+		arena_alloc(&reading->arena, reading->label_count, sizeof(*labels));
+
+	*count = labels != NULL ? reading->label_count : 0;
+	if (*count > 0)
+		memcpy(labels, reading->labels, *count * sizeof(*labels));
+	return labels;
+}
+
+static void set_label(struct reading *reading, struct recording_sample *sample, const char *key,
+		      const char *text, uint64_t number)
 {
 	if (strcmp(key, "wasm_module") == 0)
 		sample->module = text;
@@ -149,8 +166,12 @@ static void set_label(struct recording_sample *sample, const char *key, const ch
 		sample->thread_name = text;
 	else if (strcmp(key, "thread_id") == 0)
 		sample->thread_id = number;
+	else if (strcmp(key, "descriptor") == 0)
+		sample->descriptor = number <= INT32_MAX ? (int64_t)number : -1;
 	else if (strcmp(key, "time") == 0)
 		sample->time_ns = number;
+	else if (*text != '\0')
+		reading_add_label(reading, key, text);
 }
 
 static int read_label(struct reading *reading, const struct pb_field *field,
@@ -170,7 +191,8 @@ static int read_label(struct reading *reading, const struct pb_field *field,
 	}
 	if (message.error != 0)
 		return reading_fail(reading, "a damaged label");
-	set_label(sample, reading_string(reading, key), reading_string(reading, text), number);
+	set_label(reading, sample, reading_string(reading, key), reading_string(reading, text),
+		  number);
 	return 0;
 }
 
@@ -229,16 +251,22 @@ int reading_sample(struct reading *reading, const struct pb_field *field)
 	struct pb_field part;
 	int error = 0;
 
-	*sample = (struct recording_sample){
-		.module = "", .instance = "", .thread_name = "", .state = STATE_COUNT
-	};
-	reading->ids.count = reading->numbers.count = 0;
+	*sample = (struct recording_sample){ .module = "",
+					     .instance = "",
+					     .thread_name = "",
+					     .state = STATE_COUNT,
+					     .descriptor = -1 };
+	reading->ids.count = reading->numbers.count = reading->label_count = 0;
 	while (error == 0 && pb_next(&message, &part))
 		error = read_sample_part(reading, &part, sample);
 	if (error == -EINVAL || message.error != 0)
 		return reading_fail(reading, "a damaged sample");
 	if (error == 0)
 		error = set_locations(reading, sample);
+	if (error == 0 && reading->label_count > 0) {
+		sample->labels = reading_take_labels(reading, &sample->label_count);
+		error = sample->labels != NULL ? 0 : -ENOMEM;
+	}
 	if (error != 0)
 		return error;
 	set_values(reading, sample);

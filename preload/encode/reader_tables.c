@@ -5,6 +5,44 @@
 #include "preload/encode/recording.h"
 
 #include <errno.h>
+#include <string.h>
+
+/* A copy of PART's bytes. 0 or -ENOMEM. */
+static int read_bytes(struct reading *reading, const struct pb_field *part, const uint8_t **bytes,
+		      size_t *size)
+{
+	uint8_t *copy = arena_alloc(&reading->arena, part->size, 1);
+
+	if (copy == NULL)
+		return -ENOMEM;
+	memcpy(copy, part->bytes, part->size);
+	*bytes = copy;
+	*size = part->size;
+	return 0;
+}
+
+/* What identifies the module, beside pprof's build id. */
+static int read_identity(struct reading *reading, const struct pb_field *part,
+			 struct recording_mapping *mapping)
+{
+	if (part->number == MAPPING_CODE)
+		mapping->code = reading_string(reading, part->value);
+	else if (part->number == MAPPING_IMAGE)
+		mapping->image = reading_string(reading, part->value);
+	else if (part->number == MAPPING_BUILD_ID_SECTION)
+		mapping->build_id_section = reading_string(reading, part->value);
+	else if (part->number == MAPPING_CODE_OFFSET)
+		mapping->code_offset = part->value;
+	else if (part->number == MAPPING_PATH)
+		mapping->path = reading_string(reading, part->value);
+	else if (part->number == MAPPING_LAYOUT && part->bytes != NULL)
+		return read_bytes(reading, part, &mapping->layout, &mapping->layout_size);
+	else if (part->number == MAPPING_DEBUG && part->bytes != NULL)
+		return read_bytes(reading, part, &mapping->debug, &mapping->debug_size);
+	else if (part->number == MAPPING_DEBUG_SIZE)
+		mapping->debug_inflated_size = part->value;
+	return 0;
+}
 
 int reading_mapping(struct reading *reading, const struct pb_field *field)
 {
@@ -13,6 +51,7 @@ int reading_mapping(struct reading *reading, const struct pb_field *field)
 	struct pb_field part;
 
 	*mapping = (struct recording_mapping){ .name = "", .identity = "", .engine = "" };
+	mapping->code = mapping->image = mapping->build_id_section = mapping->path = "";
 	while (pb_next(&message, &part)) {
 		if (part.number == MAPPING_ID)
 			mapping->id = part.value;
@@ -34,6 +73,8 @@ int reading_mapping(struct reading *reading, const struct pb_field *field)
 			mapping->identity_is_wasm = part.value == 1;
 		else if (part.number == MAPPING_FUNCTION_COUNT)
 			mapping->function_count = (uint32_t)part.value;
+		else if (read_identity(reading, &part, mapping) != 0)
+			return -ENOMEM;
 	}
 	reading->out->mapping_count = ++reading->mappings.count;
 	return message.error == 0 ? 0 : reading_fail(reading, "a damaged mapping");

@@ -51,8 +51,10 @@ struct reading {
 	bool has_wasm_labels; /* some string is the key of our label */
 	struct reading_ids mappings, functions, locations;
 	struct reading_value count, cpu, wall;
-	struct reading_value period;	     /* index 0 if it is CPU time */
-	struct reading_numbers ids, numbers; /* scratch of a sample */
+	struct reading_value period;			     /* index 0 if it is CPU time */
+	struct reading_numbers ids, numbers;		     /* scratch of a sample */
+	struct recording_label labels[RECORDING_LABELS_MAX]; /* of a sample or group */
+	size_t label_count;
 	struct pairs groups;
 	struct pb_field info, stats; /* the last ones */
 };
@@ -82,6 +84,11 @@ static inline struct pb_reader reading_inside(const struct pb_field *field)
 
 /* All varints of FIELD, appended. */
 int reading_add_numbers(struct reading_numbers *numbers, const struct pb_field *field);
+
+/* Adds a label to the scratch, and copies them all from there; *COUNT is set. NULL without memory.
+ */
+void reading_add_label(struct reading *reading, const char *key, const char *value);
+const struct recording_label *reading_take_labels(struct reading *reading, size_t *count);
 
 /* reader_tables.c */
 int reading_mapping(struct reading *reading, const struct pb_field *field);

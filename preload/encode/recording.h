@@ -13,8 +13,18 @@
  * leaves a file whose whole chunks are valid; readers drop a torn tail (a field that runs past the
  * end). `.pb` while the process runs, `.pb.gz` (RFC 1952) at a normal end.
  *
- * Sample types: samples/count, cpu/nanoseconds. Labels: wasm_module, wasm_instance, wasm_state,
- * thread_name (strings), thread_id, time (numbers; time in nanoseconds since time_nanos).
+ * Sample types: samples/count, cpu/nanoseconds, and with GUESTPROF_WALL=1 wall/nanoseconds. Labels:
+ * wasm_module, wasm_instance, wasm_state, thread_name (strings), thread_id, descriptor, time
+ * (numbers; time in nanoseconds since time_nanos); and those that the user gave (GUESTPROF_LABEL,
+ * GUESTPROF_NAMES), which are strings.
+ *
+ * Wall time is the time that threads spend asleep in the kernel with a guest on their stack, and
+ * nothing else: it never includes CPU time, and a sample has either. Samples of wall time are in
+ * state `waiting`, their samples/count and cpu/nanoseconds are 0. Their leaf is a host frame that
+ * names the system call, as `[futex]`; the label descriptor says what it waits for, if that is one
+ * descriptor. Threads are looked at GUESTPROF_HZ times a second, 100 at most; a look stands for the
+ * time since the one before.
+ *
  * Location.address is the position in the wasm binary where the engine's map gives it.
  * What pprof has no place for is in the fields below, which its readers skip.
  */
@@ -33,9 +43,16 @@ enum {
 	RECORDING_PAD = 1000,	/* bytes, zero: skip */
 	RECORDING_INFO = 1001,	/* message Info; a later one replaces */
 	RECORDING_STATS = 1002, /* message Stats; a later one replaces */
-	RECORDING_GROUP =
-		1003, /* message Group; a later one with the same module and identity replaces */
+	/*
+	 * message Group; a later one with the same module and identity replaces: groups that differ
+	 * in nothing but their labels have different names of the module
+	 */
+	RECORDING_GROUP = 1003,
+	RECORDING_INTERVAL = 1004,
 };
+
+/* message Interval, repeated: a host call that the host marked; the name in place. */
+enum { INTERVAL_NAME = 1, INTERVAL_START_NS = 2, INTERVAL_DURATION_NS = 3, INTERVAL_THREAD_ID = 4 };
 
 /* message Info. Strings are given in place, not by table index. */
 enum {
@@ -51,6 +68,9 @@ enum {
 	INFO_OWN_CPU_NS = 10,	  /* CPU time of our thread */
 	INFO_PROCESS_CPU_NS = 11, /* CPU time of the process */
 	INFO_ENGINES = 12,	  /* repeated: "wasmtime 50" */
+	INFO_NAME = 13,		  /* of a profile that the host took itself (guestprof.h) */
+	INFO_INTERVALS_DROPPED =
+		14, /* host calls that RECORDING_INTERVAL leaves out: the shortest */
 };
 
 /* message Stats: repeated Entry. */
@@ -66,17 +86,33 @@ enum {
 	GROUP_INSTANCES_SAMPLED = 4,
 	GROUP_SAMPLES = 5,
 	GROUP_CPU_NS = 6,
-	GROUP_SAMPLES_BY_STATE = 7, /* packed, in the order guest builtin host waiting */
+	/*
+	 * Packed, in the order guest builtin host waiting; of waiting the looks, which
+	 * GROUP_SAMPLES does not count.
+	 */
+	GROUP_SAMPLES_BY_STATE = 7,
+	GROUP_WALL_NS = 8,
+	GROUP_LABEL = 9, /* repeated message: a label that the user gave */
 };
+enum { GROUP_LABEL_KEY = 1, GROUP_LABEL_VALUE = 2 };
 
 /* Extension fields of Mapping, Location, Function and Sample. */
 enum {
 	MAPPING_LOADING = 1000,	      /* number of this loading in the process */
 	MAPPING_ENGINE = 1001,	      /* string index */
-	MAPPING_NAME_ORIGIN = 1002,   /* 0 embedder, 1 guest, 2 hash */
+	MAPPING_NAME_ORIGIN = 1002,   /* 0 embedder, 1 guest, 2 hash, 3 file, 4 the user's list */
 	MAPPING_IDENTITY_KIND = 1003, /* 1: SHA-256 of the wasm bytes, 0: of the image */
 	MAPPING_FUNCTION_COUNT = 1004,
-	LOCATION_KIND = 1000, /* enum frame_kind; absent: guest */
+	MAPPING_CODE = 1005,		 /* string index: SHA-256 of the code section(s) */
+	MAPPING_IMAGE = 1006,		 /* string index: of the engine's code and its tables */
+	MAPPING_BUILD_ID_SECTION = 1007, /* string index: the wasm's section `build_id`, hex */
+	MAPPING_CODE_OFFSET = 1008,	 /* of the code section's content in the wasm bytes */
+	MAPPING_PATH = 1009, /* string index: the file that the module was loaded from */
+	MAPPING_DEBUG =
+		1011, /* a wasm binary of which only what lines need is not zero, zlib; as LAYOUT */
+	MAPPING_DEBUG_SIZE = 1012, /* of it when inflated: that of the wasm bytes */
+	MAPPING_LAYOUT = 1010,	   /* bytes, see symtab/layout.h: once for each identity */
+	LOCATION_KIND = 1000,	   /* enum frame_kind; absent: guest */
 	LOCATION_ADDRESS_IS_WASM = 1001,
 	FUNCTION_WASM_INDEX = 1000, /* index + 1, imports included; absent: none */
 	FUNCTION_CORE = 1001,

@@ -6,6 +6,7 @@
 #include "preload/encode/totals_private.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ void totals_add_weight(struct totals_weight *to, const struct totals_weight *mor
 {
 	to->samples += more->samples;
 	to->cpu_ns += more->cpu_ns;
+	to->wall_ns += more->wall_ns;
 }
 
 uint64_t totals_measure(const struct totals *totals, const struct totals_weight *weight)
@@ -39,9 +41,11 @@ static void free_private(struct totals_private *own)
 	names_free(&own->names);
 	pairs_free(&own->groups);
 	pairs_free(&own->instances);
+	pairs_free(&own->function_places);
 	pairs_free(&own->functions);
 	pairs_free(&own->self_ids);
 	pairs_free(&own->stats);
+	pairs_free(&own->waits);
 	pairs_free(&own->modules);
 	pairs_free(&own->frame_ids);
 	free(own->identity_of_module);
@@ -60,7 +64,9 @@ void totals_free(struct totals *totals)
 	free(totals->groups);
 	free(totals->instances);
 	free(totals->functions);
+	free(totals->waits);
 	free(totals->stats);
+	free(totals->wait_order);
 	free(totals->group_order);
 	free(totals->instance_order);
 	free(totals->function_order);
@@ -184,7 +190,9 @@ static int learn_identities(struct totals *totals, const struct recording *recor
 
 static void see(struct totals_row *row, const struct recording_sample *sample)
 {
-	totals_add_weight(&row->seen, &(struct totals_weight){ sample->count, sample->cpu_ns });
+	struct totals_weight weight = { sample->count, sample->cpu_ns, sample->wall_ns };
+
+	totals_add_weight(&row->seen, &weight);
 	row->seen_by_state[sample->state] += sample->count;
 }
 
@@ -213,18 +221,44 @@ static int add_samples(struct totals *totals, const struct recording *recording)
 	return 0;
 }
 
+/* The labels of GROUP as one text, kept with the names; "" when there is none; NULL: no memory. */
+static const char *keep_labels(struct totals *totals, const struct recording_group *group)
+{
+	struct names *names = &totals->own->names;
+	size_t size = 1, used = 0;
+	uint32_t id;
+	char *text;
+
+	for (size_t i = 0; i < group->label_count; i++)
+		size += strlen(group->labels[i].key) + strlen(group->labels[i].value) + 2;
+	text = malloc(size);
+	if (text == NULL)
+		return NULL;
+	*text = '\0';
+	for (size_t i = 0; i < group->label_count; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s=%s%c", group->labels[i].key,
+					 group->labels[i].value, TOTALS_LABEL_END);
+	id = names_id(names, text);
+	free(text);
+	return id == NAMES_NONE ? NULL : names->texts[id];
+}
+
 static int add_groups(struct totals *totals, const struct recording *recording)
 {
 	for (size_t i = 0; i < recording->group_count; i++) {
 		const struct recording_group *group = &recording->groups[i];
 		uint32_t id = find_group(totals, group->module, group->identity);
+		struct totals_weight weight;
 		struct totals_row *row;
 
 		if (id == TOTALS_NONE)
 			return -ENOMEM;
 		row = &totals->groups[id];
-		totals_add_weight(&row->weight,
-				  &(struct totals_weight){ group->samples, group->cpu_ns });
+		row->labels = keep_labels(totals, group);
+		if (row->labels == NULL)
+			return -ENOMEM;
+		weight = (struct totals_weight){ group->samples, group->cpu_ns, group->wall_ns };
+		totals_add_weight(&row->weight, &weight);
 		row->instances_created += group->instances_created;
 		row->instances_sampled += group->instances_sampled;
 		for (int state = 0; state < STATE_COUNT; state++)

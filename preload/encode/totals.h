@@ -15,24 +15,37 @@
 #include "preload/encode/reader.h"
 
 #define TOTALS_NONE UINT32_MAX
+#define TOTALS_LABEL_END '\x1f' /* no label has one in it */
 
 struct totals_weight {
 	uint64_t samples, cpu_ns;
+	uint64_t wall_ns; /* waited; counts for neither of the others */
 };
 
 struct totals_function {
 	const char *module, *name; /* module: "" when the code belongs to none */
+	const char *file;	   /* "" when unknown */
+	int64_t line; /* where it begins, or with by_line the one that ran; 0: unknown */
 	enum frame_kind kind;
 	struct totals_weight self, total; /* total: on the stack, once a sample */
 	uint64_t last_sample;		  /* private: the last one that total counts */
+};
+
+/* Where a guest waits, and in what: its innermost function, and the leaf. */
+struct totals_wait {
+	uint32_t group;
+	uint32_t function,
+		call; /* indexes in functions; function: TOTALS_NONE when none is known */
+	uint64_t wall_ns;
 };
 
 /* A group, or a named instance of one. */
 struct totals_row {
 	const char *module, *identity; /* identity: "" when unknown */
 	const char *instance;	       /* NULL: the group */
-	uint32_t group;		       /* index in groups; of a group its own */
-	uint64_t pid;		       /* of an instance: its process */
+	const char *labels; /* of a group: `key=value`, TOTALS_LABEL_END behind each; NULL */
+	uint32_t group;	    /* index in groups; of a group its own */
+	uint64_t pid;	    /* of an instance: its process */
 	uint64_t instances_created, instances_sampled;
 	struct totals_weight weight;
 	uint64_t samples_by_state[STATE_COUNT];
@@ -43,12 +56,14 @@ struct totals_row {
 };
 
 struct totals {
+	bool by_line; /* may be set before the first recording: lines count as functions do */
 	struct totals_row *groups, *instances;
 	struct totals_function *functions;
+	struct totals_wait *waits;
 	struct recording_stat *stats;
-	uint32_t group_count, instance_count, function_count, stat_count;
+	uint32_t group_count, instance_count, function_count, wait_count, stat_count;
 	/* Indexes by falling weight; made by totals_finish(). */
-	uint32_t *group_order, *instance_order, *function_order;
+	uint32_t *group_order, *instance_order, *function_order, *wait_order;
 	struct totals_weight weight;
 	uint64_t duration_ns; /* of the time that at least one recording covers */
 	uint64_t lost, unnamed, truncated, own_cpu_ns, process_cpu_ns, signals;

@@ -34,7 +34,7 @@ static uint64_t covered(struct totals_interval *intervals, size_t count)
 
 /* A row's weight and its number: equal weights stay in order of first sight. */
 struct ranked {
-	uint64_t measure, second;
+	uint64_t measure, second, third;
 	uint32_t index;
 };
 
@@ -46,6 +46,8 @@ static int compare_ranked(const void *a, const void *b)
 		return left->measure > right->measure ? -1 : 1;
 	if (left->second != right->second)
 		return left->second > right->second ? -1 : 1;
+	if (left->third != right->third)
+		return left->third > right->third ? -1 : 1;
 	return left->index < right->index ? -1 : left->index > right->index;
 }
 
@@ -67,22 +69,30 @@ static uint32_t *order_rows(const struct totals *totals, struct ranked *ranked,
 {
 	for (uint32_t i = 0; i < count; i++)
 		ranked[i] = (struct ranked){ totals_measure(totals, &rows[i].weight),
-					     rows[i].weight.samples, i };
+					     rows[i].weight.samples, rows[i].weight.wall_ns, i };
 	return order_of(ranked, count);
 }
 
 static uint32_t *order_functions(const struct totals *totals, struct ranked *ranked)
 {
 	for (uint32_t i = 0; i < totals->function_count; i++)
-		ranked[i] =
-			(struct ranked){ totals_measure(totals, &totals->functions[i].self),
-					 totals_measure(totals, &totals->functions[i].total), i };
+		ranked[i] = (struct ranked){ totals_measure(totals, &totals->functions[i].self),
+					     totals_measure(totals, &totals->functions[i].total),
+					     totals->functions[i].total.wall_ns, i };
 	return order_of(ranked, totals->function_count);
+}
+
+static uint32_t *order_waits(const struct totals *totals, struct ranked *ranked)
+{
+	for (uint32_t i = 0; i < totals->wait_count; i++)
+		ranked[i] = (struct ranked){ .measure = totals->waits[i].wall_ns, .index = i };
+	return order_of(ranked, totals->wait_count);
 }
 
 int totals_finish(struct totals *totals)
 {
-	size_t most = (size_t)totals->group_count + totals->instance_count + totals->function_count;
+	size_t most = (size_t)totals->group_count + totals->instance_count +
+		      totals->function_count + totals->wait_count;
 	struct ranked *ranked = calloc(most + 1, sizeof(*ranked));
 
 	if (ranked == NULL)
@@ -94,10 +104,11 @@ int totals_finish(struct totals *totals)
 	totals->instance_order =
 		order_rows(totals, ranked, totals->instances, totals->instance_count);
 	totals->function_order = order_functions(totals, ranked);
+	totals->wait_order = order_waits(totals, ranked);
 	totals_find_hottest(totals);
 	free(ranked);
 	return totals->group_order == NULL || totals->instance_order == NULL ||
-			       totals->function_order == NULL
+			       totals->function_order == NULL || totals->wait_order == NULL
 		       ? -ENOMEM
 		       : 0;
 }

@@ -11,7 +11,7 @@
 #define INSTANCE_BIT ((uint64_t)1 << 32)
 
 static int new_function(struct totals *totals, uint32_t id, const struct frame *frame,
-			const char *module, const char *name)
+			const char *module, const char *name, const char *file, int64_t line)
 {
 	int error = rows_reserve(&totals->functions, &totals->own->function_room, id,
 				 sizeof(*totals->functions));
@@ -21,10 +21,25 @@ static int new_function(struct totals *totals, uint32_t id, const struct frame *
 	totals->functions[id] = (struct totals_function){
 		.module = module,
 		.name = name,
+		.file = file,
+		.line = line,
 		.kind = frame->location->kind,
 	};
 	totals->function_count = id + 1;
 	return 0;
+}
+
+/* What tells one function from another, beside its name and module. */
+static uint64_t place_of(struct totals *totals, const struct frame *frame, uint32_t *file,
+			 int64_t *line)
+{
+	*file = names_id(&totals->own->names,
+			 frame->line != NULL ? frame->line->function->filename : "");
+	*line = 0;
+	if (frame->line == NULL)
+		return 0;
+	*line = totals->by_line ? frame->line->line : frame->line->function->start_line;
+	return totals->by_line ? (uint64_t)*file << 32 | (uint32_t)*line : 0;
 }
 
 /* The function of FRAME by its texts; TOTALS_NONE without memory. */
@@ -34,16 +49,20 @@ static uint32_t find_function(struct totals *totals, const struct frame *frame)
 	const struct recording_mapping *mapping = frame->location->mapping;
 	char scratch[FRAMES_NAME_SIZE];
 	uint32_t module = names_id(&own->names, mapping != NULL ? mapping->name : "");
-	uint32_t name = names_id(&own->names, frames_name(frame, scratch));
-	uint32_t id;
+	uint32_t name = names_id(&own->names, frames_name(frame, scratch)), file, id;
+	int64_t line;
+	uint64_t place = place_of(totals, frame, &file, &line);
 
-	if (module == NAMES_NONE || name == NAMES_NONE)
+	if (module == NAMES_NONE || name == NAMES_NONE || file == NAMES_NONE)
 		return TOTALS_NONE;
-	id = pairs_id(&own->functions, (uint64_t)module << 8 | frame->location->kind, name);
+	id = pairs_id(&own->function_places, (uint64_t)module << 8 | frame->location->kind, place);
+	if (id != PAIRS_NONE)
+		id = pairs_id(&own->functions, id, name);
 	if (id == PAIRS_NONE)
 		return TOTALS_NONE;
 	if (id == totals->function_count &&
-	    new_function(totals, id, frame, own->names.texts[module], own->names.texts[name]) != 0)
+	    new_function(totals, id, frame, own->names.texts[module], own->names.texts[name],
+			 own->names.texts[file], line) != 0)
 		return TOTALS_NONE;
 	return id;
 }
@@ -82,12 +101,30 @@ static int count_self(struct totals *totals, uint64_t row, uint32_t function,
 	return 0;
 }
 
+/* CALL: the leaf; FUNCTION: the innermost one of a guest. */
+static int count_wait(struct totals *totals, uint32_t group, uint32_t function, uint32_t call,
+		      uint64_t wall_ns)
+{
+	struct totals_private *own = totals->own;
+	uint32_t id = pairs_id(&own->waits, (uint64_t)group << 32 | function, call);
+
+	if (id == PAIRS_NONE ||
+	    rows_reserve(&totals->waits, &own->wait_room, id, sizeof(*totals->waits)) != 0)
+		return -ENOMEM;
+	totals->waits[id].group = group;
+	totals->waits[id].function = function;
+	totals->waits[id].call = call;
+	totals->waits[id].wall_ns += wall_ns;
+	totals->wait_count = own->waits.count;
+	return 0;
+}
+
 int totals_count_functions(struct totals *totals, const struct recording_sample *sample,
 			   const struct totals_place *place)
 {
 	struct totals_private *own = totals->own;
-	struct totals_weight weight = { sample->count, sample->cpu_ns };
-	uint32_t id = TOTALS_NONE;
+	struct totals_weight weight = { sample->count, sample->cpu_ns, sample->wall_ns };
+	uint32_t id = TOTALS_NONE, guest = TOTALS_NONE;
 	int error = frames_list(&own->frames, sample);
 
 	own->sample_number++;
@@ -97,6 +134,8 @@ int totals_count_functions(struct totals *totals, const struct recording_sample 
 			return -ENOMEM;
 		if (totals->functions[id].last_sample != own->sample_number)
 			totals_add_weight(&totals->functions[id].total, &weight);
+		if (totals->functions[id].kind == FRAME_GUEST)
+			guest = id;
 		totals->functions[id].last_sample = own->sample_number;
 	}
 	if (error != 0 || id == TOTALS_NONE)
@@ -105,6 +144,8 @@ int totals_count_functions(struct totals *totals, const struct recording_sample 
 	error = count_self(totals, place->group, id, &weight);
 	if (error == 0 && place->instance != TOTALS_NONE)
 		error = count_self(totals, INSTANCE_BIT | place->instance, id, &weight);
+	if (error == 0 && sample->wall_ns != 0)
+		error = count_wait(totals, place->group, guest, id, sample->wall_ns);
 	return error;
 }
 
@@ -118,6 +159,8 @@ void totals_find_hottest(struct totals *totals)
 						 ? &totals->instances[self->row & ~INSTANCE_BIT]
 						 : &totals->groups[self->row];
 
+		if (totals_measure(totals, &self->weight) == 0)
+			continue;
 		if (row->hottest != TOTALS_NONE &&
 		    totals_measure(totals, &self->weight) <=
 			    totals_measure(totals, &row->hottest_self))

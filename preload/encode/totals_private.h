@@ -20,15 +20,15 @@ struct totals_self {
 
 struct totals_private {
 	struct names names; /* of modules, identities, instances, functions */
-	struct pairs groups, instances, functions, self_ids, stats;
+	struct pairs groups, instances, function_places, functions, self_ids, stats, waits;
 	/* Of the recording being added: module name -> identity; frame -> function. */
 	struct pairs modules, frame_ids;
 	const char **identity_of_module;
 	uint32_t *function_of_frame;
 	struct totals_self *self; /* by pair (row, function) */
 	struct totals_interval *intervals;
-	size_t group_room, instance_room, function_room, stat_room, module_room, frame_room,
-		self_room, interval_count, interval_room;
+	size_t wait_room, group_room, instance_room, function_room, stat_room, module_room,
+		frame_room, self_room, interval_count, interval_room;
 	struct frames frames;
 	uint64_t sample_number;
 };

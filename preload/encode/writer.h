@@ -17,11 +17,13 @@ struct writer;
 
 /* What goes into message Info, besides what the writer knows. */
 struct writer_info {
+	const char *name; /* of a profile that the host took itself; NULL: of the whole process */
 	const char *clock_name, *clock_why; /* why: NULL */
 	uint32_t requested_hz;
 	const char *stacks;
 	uint64_t period_ns;
 	uint64_t own_cpu_ns, process_cpu_ns;
+	uint64_t intervals_dropped; /* host calls that no chunk has: the shortest */
 	const char *const *engines;
 	size_t engine_count;
 };

@@ -30,7 +30,9 @@
 	ROW(GUEST, "guest")                 \
 	ROW(BUILTIN, "builtin")             \
 	ROW(HOST, "host")                   \
-	ROW(WAITING, "waiting")
+	ROW(WAITING, "waiting")             \
+	ROW(WALL, "wall")                   \
+	ROW(DESCRIPTOR, "descriptor")
 
 enum chunk_string {
 #define ROW(id, text) STRING_##id,
@@ -60,6 +62,16 @@ struct chunk_mapping {
 	uint32_t function_count;
 	uint8_t name_origin; /* enum name_origin */
 	bool identity_is_wasm;
+	/* what else identifies the module (struct identity), and its file; strings, 0: unknown */
+	uint64_t code, image, build_id_section, path;
+	uint64_t code_offset;
+	/* module_layout(), in one mapping of each identity whose wasm bytes nobody saw; else NULL
+	 */
+	uint8_t *layout;
+	size_t layout_size;
+	/* embed_debug(), in one mapping of each identity; else NULL */
+	uint8_t *debug;
+	size_t debug_size, debug_inflated_size;
 };
 
 struct chunk_function {
@@ -75,15 +87,25 @@ struct chunk_location {
 	bool address_is_wasm;
 };
 
+/* A label that the user gave; strings. */
+struct chunk_label {
+	uint64_t key, value;
+};
+
 struct chunk_sample {
 	const uint64_t *locations; /* leaf first */
 	size_t location_count;
 	uint64_t count, cpu_ns;
+	uint64_t wall_ns; /* of a wait, whose count and cpu_ns are 0; else 0 */
 	uint64_t module, instance, thread_name; /* strings; 0: no label */
 	uint64_t state;				/* string */
 	uint64_t thread_id,
 		time_ns; /* time: of the first of them, since the start of the recording */
 	bool is_truncated;
+	const struct chunk_label *labels; /* of its group */
+	size_t label_count;
+	bool has_descriptor;
+	uint64_t descriptor; /* that a wait is for */
 };
 
 /* Exact per-group counters so far: a group that named no instance is still right. */
@@ -91,7 +113,18 @@ struct chunk_group {
 	uint64_t module;   /* string of the label wasm_module */
 	uint64_t identity; /* string */
 	uint64_t instances_created, instances_sampled, samples, cpu_ns;
-	uint64_t samples_by_state[STATE_COUNT];
+	uint64_t samples_by_state[STATE_COUNT]; /* of waiting: looks, which `samples` does not count
+						 */
+	uint64_t wall_ns;
+	const struct chunk_label *labels;
+	size_t label_count;
+};
+
+/* A host call that the host marked itself. */
+struct chunk_interval {
+	char *name;			/* not in the string table */
+	uint64_t start_ns, duration_ns; /* since the start of the recording */
+	uint64_t thread_id;
 };
 
 struct chunk {
@@ -108,7 +141,10 @@ struct chunk {
 	size_t sample_count;
 	const struct chunk_group *groups; /* those that changed, with their totals so far */
 	size_t group_count;
+	const struct chunk_interval *intervals;
+	size_t interval_count;
 	uint64_t duration_ns; /* since the start of the recording */
+	bool has_wall;	      /* samples have a third value */
 };
 
 #endif /* PRELOAD_PROFILE_CHUNK_H */

@@ -11,10 +11,10 @@
 #include "preload/profile/allow.h"
 #include "preload/profile/array.h"
 
-enum { SHORT_HASH = 6 };
+enum { SHORT_HASH = 6, LABEL_TEXT_MAX = 2048 };
 
 struct group_key {
-	uint32_t given, identity;
+	uint32_t given, identity, label_text;
 };
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -25,7 +25,8 @@ static bool group_is(const void *table, uint32_t number, const void *key)
 	const struct group_key *wanted = key;
 
 	return groups->rows[number].given == wanted->given &&
-	       groups->rows[number].identity == wanted->identity;
+	       groups->rows[number].identity == wanted->identity &&
+	       groups->rows[number].label_text == wanted->label_text;
 }
 
 /* Is NAME shown for a group already? There are few groups, and this is asked once for each. */
@@ -39,12 +40,41 @@ static bool is_taken(const struct groups *groups, uint32_t name)
 
 static uint32_t unique_name(struct groups *groups, const struct group_key *key)
 {
-	char suffix[1 + SHORT_HASH + 1];
+	char suffix[1 + SHORT_HASH + 1], labels[256];
+	uint32_t name;
 
 	if (!is_taken(groups, key->given))
 		return key->given;
 	snprintf(suffix, sizeof(suffix), "@%.*s", SHORT_HASH, groups->texts->rows[key->identity]);
-	return texts_add_suffixed(groups->texts, key->given, suffix);
+	name = texts_add_suffixed(groups->texts, key->given, suffix);
+	if (!is_taken(groups, name) || key->label_text == 0)
+		return name;
+	/* the same module, but somebody else's */
+	snprintf(labels, sizeof(labels), "{%.200s}", groups->texts->rows[key->label_text]);
+	return texts_add_suffixed(groups->texts, key->given, labels);
+}
+
+/* `tenant=acme,tier=free`; 0: no labels. */
+static uint32_t text_of_labels(struct texts *texts, const struct labels *labels)
+{
+	char text[LABEL_TEXT_MAX];
+	size_t used = 0;
+
+	for (size_t i = 0; i < labels->count && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s=%s",
+					 i > 0 ? "," : "", labels->rows[i].key,
+					 labels->rows[i].value);
+	return labels->count > 0 ? texts_add_raw(texts, text) : 0;
+}
+
+static void set_labels(struct texts *texts, struct group *group, const struct labels *labels)
+{
+	for (size_t i = 0; i < labels->count; i++)
+		group->labels[i] = (struct chunk_label){
+			.key = texts_add_raw(texts, labels->rows[i].key),
+			.value = texts_add_raw(texts, labels->rows[i].value),
+		};
+	group->label_count = labels->count;
 }
 
 static uint32_t add_group(struct groups *groups, const struct group_key *key, uint64_t hash)
@@ -63,22 +93,33 @@ static uint32_t add_group(struct groups *groups, const struct group_key *key, ui
 		.name = unique_name(groups, key),
 		.given = key->given,
 		.identity = key->identity,
+		.label_text = key->label_text,
 	};
 	rows[groups->count].unnamed =
 		texts_add_suffixed(groups->texts, rows[groups->count].name, "#*");
 	return (uint32_t)groups->count++;
 }
 
-static uint32_t group_of(struct groups *groups, const struct module *module)
+/* NAME: of the prepared set; NULL: the user's, or the module's own. */
+static uint32_t group_of(struct groups *groups, const struct module *module, const char *name,
+			 const struct labels *labels)
 {
 	struct group_key key = {
-		.given = texts_add(groups->texts, module_name(module)),
+		.given = name != NULL		? texts_add(groups->texts, name)
+			 : labels->name != NULL ? texts_add_raw(groups->texts, labels->name)
+						: texts_add(groups->texts, module_name(module)),
 		.identity = texts_add(groups->texts, module_identity(module)),
+		.label_text = text_of_labels(groups->texts, labels),
 	};
 	uint64_t hash = lookup_hash(&key, sizeof(key));
 	uint32_t number = lookup_find(&groups->lookup, hash, group_is, groups, &key);
 
-	return number != LOOKUP_NONE ? number : add_group(groups, &key, hash);
+	if (number != LOOKUP_NONE)
+		return number;
+	number = add_group(groups, &key, hash);
+	if (number != GROUP_OTHER)
+		set_labels(groups->texts, &groups->rows[number], labels);
+	return number;
 }
 
 /* ---- loadings -------------------------------------------------------------------------------- */
@@ -100,12 +141,15 @@ const struct group_loading *groups_find(const struct groups *groups, uint32_t lo
 }
 
 /* A guest's own name carries a hash of ours (`name@3f9a2c`), which no list needs to know. */
-static bool is_listed(const struct groups *groups, const struct module *module)
+static bool is_listed(const struct groups *groups, const struct module *module,
+		      const struct labels *labels)
 {
+	const char *globs = groups->config->modules;
 	char name[512];
 	int size;
 
-	if (allow_module(groups->globs, module_name(module)))
+	if (allow_module(globs, module_name(module)) ||
+	    (labels->name != NULL && allow_module(globs, labels->name)))
 		return true;
 	if (module_name_origin(module) != NAME_GUEST)
 		return false;
@@ -113,17 +157,23 @@ static bool is_listed(const struct groups *groups, const struct module *module)
 	if (size < SHORT_HASH + 1 || (size_t)size >= sizeof(name))
 		return false;
 	name[size - SHORT_HASH - 1] = '\0';
-	return allow_module(groups->globs, name);
+	return allow_module(globs, name);
 }
 
 /* An unlisted module is no group: nothing of it is to be recorded, not even its name. */
 static struct group_loading describe(struct groups *groups, const struct symtab_entry *entry)
 {
 	struct group_loading loading = { .id = entry->id, .group = GROUP_NONE };
+	const char *name = NULL;
+	struct labels labels;
 
-	loading.is_listed = is_listed(groups, entry->module);
+	labels_of(groups->config, entry->module, &labels);
+	loading.is_listed = groups->set != NULL ? set_has(groups->set, entry->id, &name)
+						: is_listed(groups, entry->module, &labels);
+	if (name == module_name(entry->module)) /* the set has none of its own for it */
+		name = NULL;
 	if (loading.is_listed) {
-		loading.group = group_of(groups, entry->module);
+		loading.group = group_of(groups, entry->module, name, &labels);
 		loading.ordinal = ++groups->rows[loading.group].loading_count;
 	}
 	return loading;
@@ -187,12 +237,21 @@ void groups_count(struct groups *groups, uint32_t group, enum wasm_state state, 
 	row->has_changed = true;
 }
 
+void groups_count_wait(struct groups *groups, uint32_t group, uint64_t wall_ns)
+{
+	struct group *row = &groups->rows[group];
+
+	row->wall_ns += wall_ns;
+	row->samples_by_state[STATE_WAITING]++;
+	row->has_changed = true;
+}
+
 void groups_restart(struct groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		struct group *row = &groups->rows[i];
 
-		row->instances_sampled = row->samples = row->cpu_ns = 0;
+		row->instances_sampled = row->samples = row->cpu_ns = row->wall_ns = 0;
 		row->instances_created = 0; /* so that the next chunk has it again */
 		memset(row->samples_by_state, 0, sizeof(row->samples_by_state));
 	}
@@ -215,11 +274,11 @@ void groups_update(struct groups *groups)
 	}
 }
 
-int groups_init(struct groups *groups, struct texts *texts, const char *globs)
+int groups_init(struct groups *groups, struct texts *texts, const struct config *config)
 {
 	struct group_key other = { .given = TEXT_OTHER };
 
-	*groups = (struct groups){ .texts = texts, .globs = globs };
+	*groups = (struct groups){ .texts = texts, .config = config };
 	/* The first is `(other)`; add_group() answers its number also when it fails. */
 	add_group(groups, &other, lookup_hash(&other, sizeof(other)));
 	if (groups->count == 1)

@@ -16,7 +16,9 @@ static void keep(struct tables *tables, struct kept *kept, const struct frame *f
 {
 	if (kept->count == 0)
 		kept->is_unnamed = has_no_symbol(frame);
-	kept->locations[kept->count++] = tables_location(tables, frame, name);
+	kept->locations[kept->count++] = frame->call != NULL
+						 ? tables_plain_location(tables, frame->call)
+						 : tables_location(tables, frame, name);
 	kept->has_guest |= frame->kind != FRAME_HOST;
 	kept->last = frame->kind;
 }
@@ -43,13 +45,15 @@ static int keep_module(struct tables *tables, struct groups *groups, struct kept
 /* Between two activations, and where unlisted modules were left out, the host is one frame. */
 static bool is_repeated(const struct kept *kept, const struct frame *frame)
 {
-	return frame->address == 0 && kept->count != 0 && kept->last == FRAME_HOST;
+	return frame->address == 0 && frame->call == NULL && kept->count != 0 &&
+	       kept->last == FRAME_HOST;
 }
 
 int keep_frames(struct tables *tables, struct groups *groups, const struct config *config,
 		const struct resolved *resolved, struct kept *kept)
 {
-	bool is_listing = config->modules != NULL && *config->modules != '\0';
+	bool is_listing =
+		groups->set != NULL || (config->modules != NULL && *config->modules != '\0');
 	int error = 0;
 
 	kept->count = 0;

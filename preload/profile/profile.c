@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* profile.c - samples become rows, rows become chunks. Threads: ours. */
-#include "preload/profile/profile.h"
+#include "preload/profile/profile_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "preload/base/log.h"
 #include "preload/base/stats.h"
@@ -16,31 +17,6 @@
 #include "preload/profile/rows.h"
 #include "preload/profile/stacks.h"
 #include "preload/profile/tables.h"
-
-/* How many rows of each table earlier chunks have carried. */
-struct reported {
-	size_t strings, mappings, functions, locations;
-};
-
-struct profile {
-	struct profile_options options;
-	struct tables tables;
-	struct stack_tree stacks;
-	struct groups groups;
-	struct members members;
-	struct rows rows;
-	struct resolved resolved;
-	struct kept kept; /* of the sample at hand, as resolved */
-	struct reported reported;
-	struct profile_totals totals; /* lost is counted elsewhere */
-
-	/* The chunk that was handed out last, and its memory. */
-	struct chunk chunk;
-	struct chunk_sample *samples;
-	struct chunk_group *chunk_groups;
-	uint64_t *sample_locations;
-	size_t sample_capacity, group_capacity, location_capacity;
-};
 
 /* ---- one sample ------------------------------------------------------------------------------ */
 
@@ -65,10 +41,11 @@ static uint32_t choose_group(struct profile *self, const struct sample *sample,
 	return loading->group;
 }
 
-static int count_sample(struct profile *self, const struct sample *sample, const struct kept *kept,
-			uint64_t tid, const char *thread_name)
+/* The row of the sample at hand; *GROUP: for which it counts. */
+struct row_key profile_row_key(struct profile *self, const struct sample *sample, uint64_t tid,
+			       const char *thread_name, uint32_t *group)
 {
-	uint64_t weight = sample->weight == 0 ? 1 : sample->weight;
+	const struct kept *kept = &self->kept;
 	struct row_key key = {
 		.thread_id = tid,
 		.stack = stacks_add(&self->stacks, kept->locations, kept->count),
@@ -76,21 +53,45 @@ static int count_sample(struct profile *self, const struct sample *sample, const
 		.state = self->resolved.state,
 		.is_truncated = self->resolved.is_truncated,
 	};
-	uint64_t start_ns = self->options.start_ns;
-	uint32_t group = choose_group(self, sample, kept, &key.instance);
 
-	key.module = self->groups.rows[group].name;
-	if (rows_add(&self->rows, &key, weight,
-		     sample->time_ns > start_ns ? sample->time_ns - start_ns : 0) != 0)
+	*group = choose_group(self, sample, kept, &key.instance);
+	key.module = self->groups.rows[*group].name;
+	key.group = *group;
+	return key;
+}
+
+int profile_add_row(struct profile *self, const struct row_key *key, uint32_t group,
+		    struct row_weight weight, uint64_t time_ns)
+{
+	const struct group *row = &self->groups.rows[group];
+	uint64_t start_ns = self->options.start_ns;
+
+	if (rows_add(&self->rows, key, weight, time_ns > start_ns ? time_ns - start_ns : 0) != 0)
 		return -ENOMEM;
-	self->totals.modules += self->groups.rows[group].samples == 0;
-	self->totals.samples += weight;
-	groups_count(&self->groups, group, self->resolved.state, weight,
-		     weight * self->options.period_ns);
+	self->totals.modules += row->samples == 0 && row->wall_ns == 0;
 	return 0;
 }
 
-static void warn_of_bounds(const struct profile *self)
+static uint64_t weight_of(const struct sample *sample)
+{
+	return sample->weight == 0 ? 1 : sample->weight;
+}
+
+static int count_sample(struct profile *self, const struct sample *sample, uint64_t tid,
+			const char *thread_name, uint64_t cpu_ns)
+{
+	struct row_weight weight = { .count = weight_of(sample), .cpu_ns = cpu_ns };
+	uint32_t group;
+	struct row_key key = profile_row_key(self, sample, tid, thread_name, &group);
+
+	if (profile_add_row(self, &key, group, weight, sample->time_ns) != 0)
+		return -ENOMEM;
+	self->totals.samples += weight.count;
+	groups_count(&self->groups, group, self->resolved.state, weight.count, cpu_ns);
+	return 0;
+}
+
+void profile_warn_of_bounds(const struct profile *self)
 {
 	static atomic_flag once = ATOMIC_FLAG_INIT;
 
@@ -99,34 +100,44 @@ static void warn_of_bounds(const struct profile *self)
 		log_once(&once, "GUESTPROF_MEMORY is used up: new stacks are shown as (other)");
 }
 
+bool profile_understand(struct profile *self, const struct sample *sample)
+{
+	const struct config *config = self->options.config;
+
+	if (!resolve_sample(self->options.symtab, config->stacks, sample, &self->resolved)) {
+		stat_count(STAT_NO_GUEST_FOUND);
+		return false;
+	}
+	if (keep_frames(&self->tables, &self->groups, config, &self->resolved, &self->kept) != 0) {
+		stat_count(STAT_LOST_MEMORY);
+		return false;
+	}
+	if (!self->kept.has_guest)
+		stat_count(STAT_UNLISTED);
+	return self->kept.has_guest;
+}
+
 void profile_take(struct profile *self, const struct sample *sample, uint64_t tid,
 		  const char *thread_name)
 {
-	const struct kept *kept = &self->kept;
-	int error;
+	profile_take_timed(self, sample, tid, thread_name,
+			   weight_of(sample) * self->options.period_ns);
+}
 
-	if (!resolve_sample(self->options.symtab, self->options.config->stacks, sample,
-			    &self->resolved)) {
-		stat_count(STAT_NO_GUEST_FOUND);
+void profile_take_timed(struct profile *self, const struct sample *sample, uint64_t tid,
+			const char *thread_name, uint64_t cpu_ns)
+{
+	if (!profile_understand(self, sample))
 		return;
-	}
-	error = keep_frames(&self->tables, &self->groups, self->options.config, &self->resolved,
-			    &self->kept);
-	if (error == 0 && !kept->has_guest) {
-		stat_count(STAT_UNLISTED);
-		return;
-	}
-	if (error == 0)
-		error = count_sample(self, sample, kept, tid, thread_name);
-	if (error != 0) {
+	if (count_sample(self, sample, tid, thread_name, cpu_ns) != 0) {
 		stat_count(STAT_LOST_MEMORY);
 		return;
 	}
 	if (self->resolved.is_truncated)
 		stat_count(STAT_TRUNCATED);
-	if (kept->is_unnamed)
+	if (self->kept.is_unnamed)
 		stat_count(STAT_UNNAMED);
-	warn_of_bounds(self);
+	profile_warn_of_bounds(self);
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
@@ -157,7 +168,7 @@ static void fill_samples(struct profile *self)
 
 	if (reserve_samples(self) != 0) {
 		for (size_t i = 0; i < self->rows.count; i++)
-			stat_add(STAT_LOST_MEMORY, self->rows.rows[i].count);
+			stat_add(STAT_LOST_MEMORY, self->rows.rows[i].weight.count);
 		return;
 	}
 	locations = self->sample_locations;
@@ -168,8 +179,9 @@ static void fill_samples(struct profile *self)
 		self->samples[i] = (struct chunk_sample){
 			.locations = locations,
 			.location_count = count,
-			.count = row->count,
-			.cpu_ns = row->count * self->options.period_ns,
+			.count = row->weight.count,
+			.cpu_ns = row->weight.cpu_ns,
+			.wall_ns = row->weight.wall_ns,
 			.module = row->key.module,
 			.instance = row->key.instance,
 			.thread_name = row->key.thread_name,
@@ -177,6 +189,10 @@ static void fill_samples(struct profile *self)
 			.thread_id = row->key.thread_id,
 			.time_ns = row->first_ns,
 			.is_truncated = row->key.is_truncated,
+			.labels = self->groups.rows[row->key.group].labels,
+			.label_count = self->groups.rows[row->key.group].label_count,
+			.has_descriptor = row->key.descriptor != 0,
+			.descriptor = row->key.descriptor - (row->key.descriptor != 0),
 		};
 		locations += count;
 	}
@@ -193,6 +209,9 @@ static struct chunk_group describe_group(const struct group *group)
 		.instances_sampled = group->instances_sampled,
 		.samples = group->samples,
 		.cpu_ns = group->cpu_ns,
+		.wall_ns = group->wall_ns,
+		.labels = group->labels,
+		.label_count = group->label_count,
 	};
 
 	for (size_t i = 0; i < STATE_COUNT; i++)
@@ -203,8 +222,12 @@ static struct chunk_group describe_group(const struct group *group)
 /* A group is told once the chunk, or one before it, has its names. */
 static bool is_due(const struct profile *self, const struct group *group)
 {
-	return group->has_changed && group->name < self->reported.strings &&
-	       group->identity < self->reported.strings;
+	size_t known = self->reported.strings;
+
+	for (size_t i = 0; i < group->label_count; i++)
+		if (group->labels[i].key >= known || group->labels[i].value >= known)
+			return false;
+	return group->has_changed && group->name < known && group->identity < known;
 }
 
 static void fill_groups(struct profile *self)
@@ -256,12 +279,12 @@ static void fill_tables(struct profile *self)
 
 const struct chunk *profile_chunk(struct profile *self, uint64_t now_ns)
 {
-	self->chunk = (struct chunk){ 0 };
+	self->chunk = (struct chunk){ .has_wall = self->options.config->wall };
 	if (now_ns > self->options.start_ns)
 		self->chunk.duration_ns = now_ns - self->options.start_ns;
 	fill_samples(self);
 	/* Rows that no sample refers to can wait; so a chunk without samples may be thrown away. */
-	if (self->chunk.sample_count != 0)
+	if (self->chunk.sample_count != 0 || self->options.is_written_once)
 		fill_tables(self);
 	fill_groups(self);
 	rows_clear(&self->rows);
@@ -303,8 +326,9 @@ static int init(struct profile *self)
 		return -ENOMEM;
 	if (stacks_init(&self->stacks, memory / 4) != 0)
 		return -ENOMEM;
-	if (groups_init(&self->groups, &self->tables.texts, config->modules) != 0)
+	if (groups_init(&self->groups, &self->tables.texts, config) != 0)
 		return -ENOMEM;
+	self->groups.set = self->options.set;
 	members_init(&self->members, &self->groups, config->instances, memory / 8);
 	return 0;
 }
@@ -333,6 +357,7 @@ void profile_free(struct profile *self)
 	stacks_fini(&self->stacks);
 	tables_fini(&self->tables);
 	rows_fini(&self->rows);
+	waits_fini(&self->waits);
 	free(self->samples);
 	free(self->chunk_groups);
 	free(self->sample_locations);

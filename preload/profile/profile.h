@@ -14,14 +14,18 @@
 #include "symtab/base.h"
 
 struct profile;
+struct module_set;
 struct sample;
 struct symtab;
 
 struct profile_options {
 	const struct config *config; /* modules (allow list), stacks, instances, memory */
 	const struct symtab *symtab;
-	uint64_t start_ns;  /* CLOCK_MONOTONIC */
-	uint64_t period_ns; /* CPU time that one period of the clock stands for */
+	const struct module_set *set; /* only these are listed, by the set's names; NULL: all */
+	uint64_t start_ns;	      /* CLOCK_MONOTONIC */
+	uint64_t period_ns;	      /* CPU time that one period of the clock stands for */
+	bool is_written_once; /* the first chunk is the recording: it has all tables, samples or not
+			       */
 };
 
 /* NULL with errno ENOMEM. Options are copied; what they point to must live on. */
@@ -31,6 +35,10 @@ void profile_free(struct profile *profile);
 /* Counts one sample of thread TID called THREAD_NAME (copied): in a stack, or in a counter. */
 void profile_take(struct profile *profile, const struct sample *sample, uint64_t tid,
 		  const char *thread_name);
+
+/* The same for a sample whose CPU time the caller knows. */
+void profile_take_timed(struct profile *profile, const struct sample *sample, uint64_t tid,
+			const char *thread_name, uint64_t cpu_ns);
 
 /*
  * What is new since the last chunk; NOW_NS as start_ns. Valid until the next call into the

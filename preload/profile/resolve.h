@@ -21,9 +21,11 @@ struct frame {
 	const struct symbol *symbol;	  /* NULL: none covers it */
 	uint64_t
 		address; /* offset in .text; without an entry the pc, 0 for all host code at once */
+	const char *call; /* FRAME_HOST: what the guest called, `env.log`; NULL: not known, or just
+			     code. Lives as long as the result */
 };
 
-enum { RESOLVE_MAX_FRAMES = SAMPLE_MAX_PCS + UNWIND_MAX_FRAMES };
+enum { RESOLVE_MAX_FRAMES = SAMPLE_MAX_PCS + UNWIND_MAX_FRAMES, RESOLVE_NAMES = 8192 };
 
 /* The result, and the memory it takes: one, reused for every sample. */
 struct resolved {
@@ -32,6 +34,8 @@ struct resolved {
 	enum wasm_state state;
 	bool is_truncated;
 
+	char names[RESOLVE_NAMES]; /* of host calls */
+	size_t names_used;
 	struct unwind_frame unwound[UNWIND_MAX_FRAMES];
 	uint64_t pcs[SAMPLE_MAX_PCS];
 };

@@ -33,15 +33,18 @@ static int append(struct rows *rows, const struct row *row, uint64_t hash)
 	return 0;
 }
 
-int rows_add(struct rows *rows, const struct row_key *key, uint64_t weight, uint64_t time_ns)
+int rows_add(struct rows *rows, const struct row_key *key, struct row_weight weight,
+	     uint64_t time_ns)
 {
 	uint64_t hash = lookup_hash(key, sizeof(*key));
 	uint32_t number = lookup_find(&rows->lookup, hash, row_is, rows, key);
-	struct row row = { .key = *key, .count = weight, .first_ns = time_ns };
+	struct row row = { .key = *key, .weight = weight, .first_ns = time_ns };
 
 	if (number == LOOKUP_NONE)
 		return append(rows, &row, hash);
-	rows->rows[number].count += weight;
+	rows->rows[number].weight.count += weight.count;
+	rows->rows[number].weight.cpu_ns += weight.cpu_ns;
+	rows->rows[number].weight.wall_ns += weight.wall_ns;
 	/* Rings are drained one after another, so a later sample may be an earlier one. */
 	if (time_ns < rows->rows[number].first_ns)
 		rows->rows[number].first_ns = time_ns;

@@ -13,11 +13,18 @@ struct row_key {
 	uint32_t stack, module, instance, thread_name; /* a node; texts */
 	uint32_t state;				       /* enum wasm_state */
 	uint32_t is_truncated;			       /* bool */
+	uint32_t descriptor;			       /* what a wait is for, and 1; 0: none */
+	uint32_t group;				       /* number; two may have one name */
+};
+
+struct row_weight {
+	uint64_t count, cpu_ns, wall_ns; /* samples and their CPU time; or time of a wait */
 };
 
 struct row {
 	struct row_key key;
-	uint64_t count, first_ns; /* periods; time of the first sample */
+	struct row_weight weight;
+	uint64_t first_ns; /* time of the first sample */
 };
 
 struct rows {
@@ -30,8 +37,9 @@ struct rows {
 void rows_init(struct rows *rows, uint64_t memory);
 void rows_fini(struct rows *rows);
 
-/* Adds WEIGHT periods to KEY's row. -ENOMEM beyond the bound. */
-int rows_add(struct rows *rows, const struct row_key *key, uint64_t weight, uint64_t time_ns);
+/* Adds WEIGHT to KEY's row. -ENOMEM beyond the bound. */
+int rows_add(struct rows *rows, const struct row_key *key, struct row_weight weight,
+	     uint64_t time_ns);
 
 void rows_clear(struct rows *rows);
 

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "preload/profile/array.h"
+#include "preload/profile/embed.h"
+#include "preload/profile/hostnames.h"
 
 enum { LOCATION_COST = 128, JIT_PAGE = 4096 };
 
@@ -32,6 +34,47 @@ static uint32_t engine_text(struct tables *tables, const struct module *module)
 	return texts_add(&tables->texts, text);
 }
 
+static uint64_t known_text(struct tables *tables, const char *text)
+{
+	return *text != '\0' ? texts_add(&tables->texts, text) : 0;
+}
+
+static void identify_mapping(struct tables *tables, const struct module *module,
+			     struct chunk_mapping *mapping)
+{
+	const struct identity *identity = module_identity_all(module);
+
+	mapping->identity_is_wasm = module_identity_is_wasm(module);
+	mapping->build_id = texts_add(&tables->texts, module_identity(module));
+	mapping->code = known_text(tables, identity->code);
+	mapping->image = known_text(tables, identity->image);
+	mapping->build_id_section = known_text(tables, identity->build_id);
+	mapping->code_offset = identity->code_offset;
+	mapping->path = known_text(tables, module_path(module));
+	/* from the last one: what is loaded again and again was there a moment ago */
+	for (size_t i = tables->mapping_count; i-- > 0;)
+		if (tables->mappings[i].build_id == mapping->build_id)
+			return;
+	if (mapping->identity_is_wasm)
+		embed_debug(module, mapping);
+	else
+		mapping->layout = module_layout(module, &mapping->layout_size);
+	if (mapping->layout_size > tables->layout_left) {
+		free(mapping->layout);
+		mapping->layout = NULL;
+		mapping->layout_size = 0;
+	}
+	tables->layout_left -= mapping->layout_size;
+}
+
+/* SHOWN may be the module's name with something behind it that makes it unique. */
+static enum name_origin origin_of(const struct module *module, const char *shown)
+{
+	const char *own = module_name(module);
+
+	return strncmp(own, shown, strlen(own)) == 0 ? module_name_origin(module) : NAME_LISTED;
+}
+
 static struct chunk_mapping describe_mapping(struct tables *tables,
 					     const struct symtab_entry *entry, uint32_t name)
 {
@@ -44,12 +87,11 @@ static struct chunk_mapping describe_mapping(struct tables *tables,
 	mapping.start = entry->text;
 	mapping.limit = entry->text + entry->text_size;
 	mapping.filename = name;
-	mapping.build_id = texts_add(&tables->texts, module_identity(entry->module));
+	identify_mapping(tables, entry->module, &mapping);
 	mapping.engine = engine_text(tables, entry->module);
 	mapping.loading = entry->id;
 	mapping.function_count = module_function_count(entry->module);
-	mapping.name_origin = (uint8_t)module_name_origin(entry->module);
-	mapping.identity_is_wasm = module_identity_is_wasm(entry->module);
+	mapping.name_origin = (uint8_t)origin_of(entry->module, tables->texts.rows[name]);
 	return mapping;
 }
 
@@ -171,21 +213,12 @@ static uint64_t module_function(struct tables *tables, const struct frame *frame
 
 static uint64_t host_function(struct tables *tables, uint64_t pc)
 {
-	char text[256];
-	uintptr_t base = 0;
-	const char *object, *slash;
+	struct hostname name;
 
 	if (pc == 0)
 		return plain_function(tables, "(host)");
-	object = unwind_object_name(pc, &base);
-	if (object == NULL) {
-		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)pc);
-		return plain_function(tables, text);
-	}
-	slash = strrchr(object, '/');
-	snprintf(text, sizeof(text), "%.200s+0x%llx", slash == NULL ? object : slash + 1,
-		 (unsigned long long)(pc - base));
-	return plain_function(tables, text);
+	hostnames_find(pc, &name);
+	return plain_function(tables, name.shown);
 }
 
 static uint64_t function_of(struct tables *tables, const struct frame *frame, uint32_t module_name)
@@ -287,6 +320,28 @@ uint32_t tables_location(struct tables *tables, const struct frame *frame, uint3
 	return number == 0 ? LOCATION_OTHER : number;
 }
 
+uint32_t tables_plain_location(struct tables *tables, const char *text)
+{
+	/* No symbol has that number, so no frame in code has such a key. */
+	struct location_key key = {
+		.address = texts_add_raw(&tables->texts, text),
+		.symbol = UINT32_MAX - 1,
+		.kind = FRAME_HOST,
+	};
+	uint64_t hash = lookup_hash(&key, sizeof(key));
+	uint32_t number = lookup_find(&tables->location_lookup, hash, location_is, tables, &key);
+	struct chunk_location row = { .kind = FRAME_HOST };
+
+	if (number != LOOKUP_NONE)
+		return number + 1;
+	if (tables->location_count >= tables->location_limit)
+		return LOCATION_OTHER;
+	row.function = plain_function(tables, text);
+	row.mapping = mapping_id(tables, NULL, 0);
+	number = row.function == 0 ? 0 : add_location(tables, &key, hash, row);
+	return number == 0 ? LOCATION_OTHER : number;
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 /* The row that stands for all that is beyond the bounds. */
@@ -312,6 +367,7 @@ int tables_init(struct tables *tables, uint64_t memory)
 	if (texts_init(&tables->texts, memory / 2) != 0)
 		return -ENOMEM;
 	tables->location_limit = memory / 2 / LOCATION_COST;
+	tables->layout_left = memory / 8;
 	if (add_other(tables) != 0) {
 		tables_fini(tables);
 		return -ENOMEM;
@@ -321,6 +377,10 @@ int tables_init(struct tables *tables, uint64_t memory)
 
 void tables_fini(struct tables *tables)
 {
+	for (size_t i = 0; i < tables->mapping_count; i++) {
+		free(tables->mappings[i].layout);
+		free(tables->mappings[i].debug);
+	}
 	texts_fini(&tables->texts);
 	free(tables->mappings);
 	free(tables->functions);

@@ -39,6 +39,7 @@ struct tables {
 	size_t mapping_count, mapping_capacity;
 	size_t function_count, function_capacity, function_key_capacity;
 	size_t location_count, location_capacity, location_key_capacity, location_limit;
+	size_t layout_left; /* bytes that layouts of modules may still take */
 	struct lookup mapping_lookup, function_lookup, location_lookup;
 };
 
@@ -48,6 +49,9 @@ void tables_fini(struct tables *tables);
 
 /* The id of the location `(other)`: always there. */
 enum { LOCATION_OTHER = 1 };
+
+/* Id of the location of a host frame that is no place in code, and is called TEXT. */
+uint32_t tables_plain_location(struct tables *tables, const char *text);
 
 /* Id of FRAME's location; MODULE_NAME: text of its module's shown name, 0 for host code. */
 uint32_t tables_location(struct tables *tables, const struct frame *frame, uint32_t module_name);

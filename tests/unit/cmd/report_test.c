@@ -14,6 +14,7 @@
 #include "tests/unit/encode/golden.h"
 #include "tests/unit/encode/recordings.h"
 #include "tests/unit/encode/scratch.h"
+#include "tests/unit/encode/waiting.h"
 
 #define SMALL "small.pb"
 
@@ -78,6 +79,36 @@ static void stays_within_its_width(void **state)
 		for (const char *at = line; *at != '\0'; at++)
 			assert_true((uint8_t)*at >= 0x20);
 	}
+	capture_free(&capture);
+	unlink(SMALL);
+}
+
+static void shows_waits_in_a_table(void **state)
+{
+	struct capture capture;
+	char *line, *rest;
+
+	(void)state;
+	free(write_waiting(SMALL));
+	assert_int_equal(report(&capture, SMALL, NULL, NULL), COMMAND_OK);
+	assert_non_null(strstr(capture.out, "  waiting   2.25 s;"));
+	assert_non_null(strstr(capture.out, "\nGROUP               WAIT s   CPU s "));
+	assert_non_null(strstr(capture.out, "\napp.wasm              2.25    0.10 "));
+	assert_non_null(strstr(capture.out, "\n    1.50  66.7 % [read]               app.wasm "
+					    "              math::kernel<[u8; 32]>\n"));
+	assert_non_null(strstr(capture.out, "\n    0.25  11.1 % (parked)             app.wasm "
+					    "              -\n"));
+	/* Functions that only waited are in that table alone. */
+	assert_null(strstr(capture.out, " host       [host]                 [read]"));
+	for (line = strtok_r(capture.out, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest))
+		assert_true(escape_columns(line) <= 100);
+	capture_free(&capture);
+	assert_int_equal(report(&capture, "--json", SMALL, NULL), COMMAND_OK);
+	assert_non_null(strstr(capture.out, "\"wall_ns\":2250000000,\"waits\":[{\"module\":"
+					    "\"app.wasm\",\"function\":\"math::kernel<[u8; 32]>\","
+					    "\"call\":\"[read]\",\"wall_ns\":1500000000,"));
+	assert_non_null(strstr(capture.out, "\"samples\":10,"));
 	capture_free(&capture);
 	unlink(SMALL);
 }
@@ -161,6 +192,7 @@ int main(void)
 		cmocka_unit_test(matches_the_golden_text),
 		cmocka_unit_test(matches_the_golden_json),
 		cmocka_unit_test(stays_within_its_width),
+		cmocka_unit_test(shows_waits_in_a_table),
 		cmocka_unit_test(says_what_is_torn),
 		cmocka_unit_test(sums_files_up),
 		cmocka_unit_test(fails_with_one_clear_line),

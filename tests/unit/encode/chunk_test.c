@@ -47,18 +47,18 @@ static struct pb_writer encode(const size_t *sizes)
 /* One function, one location, one sample: every field where profile.proto wants it. */
 static void test_golden_rows(void **unused)
 {
-	static const uint8_t function[] = { 0x2a, 0x09, 0x08, 0x01, 0x10, 0x0f,
-					    0x18, 0x0f, 0xc0, 0x3e, 0x01 };
+	static const uint8_t function[] = { 0x2a, 0x09, 0x08, 0x01, 0x10, 0x11,
+					    0x18, 0x11, 0xc0, 0x3e, 0x01 };
 	static const uint8_t location[] = { 0x22, 0x11, 0x08, 0x01, 0x10, 0x01, 0x18,
 					    0x80, 0x02, 0x22, 0x02, 0x08, 0x01, 0xc0,
 					    0x3e, 0x01, 0xc8, 0x3e, 0x01 };
 	static const uint8_t sample[] = {
 		0x12, 0x34, 0x0a, 0x01, 0x01,			/* location_id 1 */
 		0x12, 0x05, 0x01, 0x80, 0xad, 0xe2, 0x04,	/* value 1, 10,000,000 */
-		0x1a, 0x04, 0x08, 0x05, 0x10, 0x0f,		/* wasm_module */
-		0x1a, 0x04, 0x08, 0x06, 0x10, 0x0f,		/* wasm_instance */
+		0x1a, 0x04, 0x08, 0x05, 0x10, 0x11,		/* wasm_module */
+		0x1a, 0x04, 0x08, 0x06, 0x10, 0x11,		/* wasm_instance */
 		0x1a, 0x04, 0x08, 0x07, 0x10, 0x0b,		/* wasm_state guest */
-		0x1a, 0x04, 0x08, 0x08, 0x10, 0x0f,		/* thread_name */
+		0x1a, 0x04, 0x08, 0x08, 0x10, 0x11,		/* thread_name */
 		0x1a, 0x05, 0x08, 0x09, 0x18, 0x92, 0x21,	/* thread_id 4242 */
 		0x1a, 0x06, 0x08, 0x0a, 0x18, 0x00, 0x20, 0x04, /* time 0 nanoseconds */
 		0xc0, 0x3e, 0x01,				/* is_truncated */
@@ -199,6 +199,38 @@ static void test_counters_are_named(void **unused)
 	pb_free(&out);
 }
 
+/* Waits: a third type, a third value in every sample, what is waited for, the group's sum. */
+static void test_waits_have_a_value_of_their_own(void **unused)
+{
+	static const uint8_t type[] = { 0x0a, 0x04, 0x08, STRING_WALL, 0x10, STRING_NANOSECONDS };
+	static const uint8_t values[] = { 0x12, 0x06, 0x00, 0x00, 0x80, 0xc8, 0xaf, 0xa0, 0x25 };
+	static const uint8_t label[] = { 0x1a, 0x04, 0x08, STRING_DESCRIPTOR, 0x18, 0x07 };
+	static const uint8_t group[] = { 0x40, 0xac, 0x02 };
+	struct made_chunk *made = make_chunk(0, 3);
+	struct pb_writer out = { 0 }, info = { 0 };
+	struct checked checked;
+
+	(void)unused;
+	made->chunk.has_wall = true;
+	made->samples[1].count = made->samples[1].cpu_ns = 0;
+	made->samples[1].wall_ns = 10000000000;
+	made->samples[1].has_descriptor = true;
+	made->samples[1].descriptor = 7;
+	made->group.wall_ns = 300;
+	chunk_encode_info(&info, 1, "x", &some_info);
+	chunk_encode(&out, &made->chunk, &info, &some_head);
+	checked = check_recording(out.bytes, out.size);
+	assert_null(checked.problem);
+	assert_int_equal(checked.sample_types, 3);
+	assert_non_null(memmem(out.bytes, out.size, type, sizeof(type)));
+	assert_non_null(memmem(out.bytes, out.size, values + 2, sizeof(values) - 2));
+	assert_non_null(memmem(out.bytes, out.size, label, sizeof(label)));
+	assert_non_null(memmem(out.bytes, out.size, group, sizeof(group)));
+	pb_free(&info);
+	pb_free(&out);
+	free(made);
+}
+
 static void test_no_memory_is_an_error(void **unused)
 {
 	struct made_chunk *made = make_chunk(0, 1);
@@ -221,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_fields_longer_than_a_page),
 		cmocka_unit_test(test_the_end_repeats_the_info),
 		cmocka_unit_test(test_counters_are_named),
+		cmocka_unit_test(test_waits_have_a_value_of_their_own),
 		cmocka_unit_test(test_no_memory_is_an_error),
 	};
 

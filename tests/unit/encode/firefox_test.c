@@ -12,6 +12,7 @@
 #include "tests/unit/encode/golden.h"
 #include "tests/unit/encode/recordings.h"
 #include "tests/unit/encode/scratch.h"
+#include "tests/unit/encode/waiting.h"
 
 #include <sys/wait.h>
 
@@ -103,12 +104,32 @@ static void writes_a_valid_profile_without_samples(void **state)
 	built_free(built);
 }
 
+/* In a track of their own, in milliseconds, and in no other. */
+static void gives_waits_a_track(void **state)
+{
+	struct built *built = calloc(1, sizeof(*built));
+	char *text;
+
+	(void)state;
+	build_waiting(built);
+	write_firefox(built);
+	check("--samples 10 --tracks 2 --cpu-us 100000");
+	text = slurp(WRITTEN);
+	assert_non_null(strstr(text, "\"name\":\"app.wasm (waiting)\",\"isMainThread\":false"));
+	assert_non_null(strstr(text, "\"weightType\":\"tracing-ms\""));
+	assert_non_null(strstr(text, "\"weight\":[1500.000,500.000,250.000]"));
+	free(text);
+	unlink(WRITTEN);
+	built_free(built);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(matches_the_golden_file),
 		cmocka_unit_test(gives_tracks_to_the_heaviest),
 		cmocka_unit_test(writes_a_valid_profile_without_samples),
+		cmocka_unit_test(gives_waits_a_track),
 	};
 
 	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

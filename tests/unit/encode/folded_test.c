@@ -11,6 +11,7 @@
 #include "tests/unit/encode/golden.h"
 #include "tests/unit/encode/recordings.h"
 #include "tests/unit/encode/scratch.h"
+#include "tests/unit/encode/waiting.h"
 
 static struct recording *read_built(const struct built *built)
 {
@@ -29,7 +30,7 @@ static void write_folded(const struct built *built, bool by_instance, const char
 	struct output *output = output_open(path, false);
 
 	assert_non_null(output);
-	assert_int_equal(folded_write(recording, by_instance, output), 0);
+	assert_int_equal(folded_write(recording, by_instance, false, output), 0);
 	assert_int_equal(output_close(output, true), 0);
 	recording_free(recording);
 }
@@ -106,12 +107,40 @@ static void writes_deep_stacks(void **state)
 	built_free(built);
 }
 
+static void expect_waiting(bool by_wall, const char *expected)
+{
+	struct recording *recording = read_waiting();
+	struct output *output = output_open("waiting.folded", false);
+	char *text;
+
+	assert_int_equal(folded_write(recording, false, by_wall, output), 0);
+	assert_int_equal(output_close(output, true), 0);
+	text = slurp("waiting.folded");
+	assert_string_equal(text, expected);
+	free(text);
+	unlink("waiting.folded");
+	recording_free(recording);
+}
+
+/* Samples and waits are never in one file: their counts have different units. */
+static void writes_either_samples_or_waits(void **state)
+{
+	(void)state;
+	expect_waiting(false, "app.wasm;_start 10\n");
+	expect_waiting(true,
+		       "app.wasm;_start;math::kernel<[u8: 32]>;wasi_snapshot_preview1.fd_write;"
+		       "[read] 1500000000\n"
+		       "app.wasm;_start;wasi_snapshot_preview1.fd_write;[futex] 500000000\n"
+		       "app.wasm;(parked) 250000000\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(matches_the_golden_file),
 		cmocka_unit_test(writes_names_that_no_reader_mistakes),
 		cmocka_unit_test(writes_deep_stacks),
+		cmocka_unit_test(writes_either_samples_or_waits),
 	};
 
 	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

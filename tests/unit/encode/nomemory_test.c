@@ -69,7 +69,7 @@ static int sum_up(const struct recording *recording)
 static int write_folded(const struct recording *recording)
 {
 	struct output *output = output_open("/dev/null", false);
-	int error = output == NULL ? -ENOMEM : folded_write(recording, true, output);
+	int error = output == NULL ? -ENOMEM : folded_write(recording, true, false, output);
 
 	if (output != NULL && output_close(output, true) != 0 && error == 0)
 		error = -ENOMEM;

@@ -191,7 +191,7 @@ static void use(const struct recording *recording)
 	assert_int_equal(totals_add(totals, recording), 0);
 	assert_int_equal(totals_finish(totals), 0);
 	totals_free(totals);
-	assert_int_equal(folded_write(recording, true, output), 0);
+	assert_int_equal(folded_write(recording, true, false, output), 0);
 	firefox_write(recording, output); /* -ERANGE for times beyond all clocks */
 	output_close(output, true);
 }

@@ -9,6 +9,7 @@
 
 #include "preload/encode/totals.h"
 #include "tests/unit/encode/recordings.h"
+#include "tests/unit/encode/waiting.h"
 
 static struct recording *read_small(void)
 {
@@ -109,12 +110,45 @@ static void sums_several_recordings(void **state)
 	recording_free(second);
 }
 
+static void sums_waits_apart(void **state)
+{
+	struct recording *recording = read_waiting();
+	struct totals *totals = totals_new();
+	const struct totals_wait *wait;
+
+	(void)state;
+	assert_int_equal(recording->samples[1].descriptor, 7);
+	assert_int_equal(recording->samples[2].descriptor, -1);
+	assert_int_equal(totals_add(totals, recording), 0);
+	assert_int_equal(totals_finish(totals), 0);
+	assert_int_equal(totals->weight.samples, 10);
+	assert_int_equal(totals->weight.cpu_ns, 100000000);
+	assert_int_equal(totals->weight.wall_ns, 2250000000);
+	assert_int_equal(function_named(totals, "_start")->self.samples, 10);
+	assert_int_equal(function_named(totals, "_start")->total.wall_ns, 2000000000);
+	assert_int_equal(function_named(totals, "[read]")->total.samples, 0);
+	/* The hottest function is the one that ran, whatever waited longer. */
+	assert_string_equal(totals->functions[totals->groups[0].hottest].name, "_start");
+	assert_int_equal(totals->wait_count, 3);
+	wait = &totals->waits[totals->wait_order[0]];
+	assert_int_equal(wait->wall_ns, 1500000000);
+	assert_string_equal(totals->functions[wait->function].name, "math::kernel<[u8; 32]>");
+	assert_string_equal(totals->functions[wait->call].name, "[read]");
+	wait = &totals->waits[totals->wait_order[2]];
+	assert_int_equal(wait->function, TOTALS_NONE);
+	assert_string_equal(totals->functions[wait->call].name, "(parked)");
+	assert_string_equal(totals->groups[wait->group].module, "app.wasm");
+	totals_free(totals);
+	recording_free(recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_one_recording),
 		cmocka_unit_test(counts_a_function_once_a_sample),
 		cmocka_unit_test(sums_several_recordings),
+		cmocka_unit_test(sums_waits_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,7 @@
 #include "preload/base/guarded.h"
 #include "preload/load/instance.h"
 #include "preload/sig/sample.h"
+#include "preload/unwind/code.h"
 #include "preload/unwind/unwind.h"
 #include "symtab/symtab.h"
 
@@ -89,9 +90,34 @@ const struct symtab_entry *symtab_find(const struct symtab *symtab, uintptr_t ad
 	return NULL;
 }
 
+const struct symtab_entry *symtab_by_id(const struct symtab *symtab, uint32_t id)
+{
+	(void)symtab;
+	return id >= 1 && id <= fake.count ? &fake.entries[id - 1] : NULL;
+}
+
 const char *module_name(const struct module *module)
 {
 	return module->name;
+}
+
+/* No profile of these tests is taken from a prepared set. */
+bool set_has(const struct module_set *set, uint32_t loading, const char **name)
+{
+	(void)set, (void)loading, (void)name;
+	return false;
+}
+
+/* What the call at one text offset goes to; NULL: nothing that is imported. */
+static const char *fake_import __attribute__((unused));
+static uint64_t fake_import_at __attribute__((unused));
+
+size_t module_called_import(const struct module *module, uint64_t offset, char *out, size_t size)
+{
+	(void)module;
+	if (fake_import == NULL || offset != fake_import_at)
+		return 0;
+	return (size_t)snprintf(out, size, "%s", fake_import);
 }
 
 enum name_origin module_name_origin(const struct module *module)
@@ -102,6 +128,33 @@ enum name_origin module_name_origin(const struct module *module)
 const char *module_identity(const struct module *module)
 {
 	return module->identity;
+}
+
+const struct identity *module_identity_all(const struct module *module)
+{
+	static struct identity identity;
+
+	snprintf(identity.wasm, sizeof(identity.wasm), "%s", module->identity);
+	return &identity;
+}
+
+const char *module_path(const struct module *module)
+{
+	(void)module;
+	return "";
+}
+
+uint8_t *module_layout(const struct module *module, size_t *size)
+{
+	(void)module;
+	*size = 0;
+	return NULL;
+}
+
+const struct wasmbin *module_wasm(const struct module *module)
+{
+	(void)module;
+	return NULL;
 }
 
 bool module_identity_is_wasm(const struct module *module)
@@ -187,13 +240,24 @@ static struct {
 	size_t count;
 	enum unwind_end end;
 	bool was_stopped; /* the last call */
+	/* Not 0: with any other frame pointer it ends at the second frame. */
+	uint64_t frame_pointer;
+	int calls;
 } fake_unwinder = { .end = UNWIND_UNAVAILABLE };
 
 enum unwind_end unwind(const struct unwind_input *input, struct unwind_frame *frames, size_t max,
 		       size_t *count)
 {
 	fake_unwinder.was_stopped = false;
+	fake_unwinder.calls++;
 	*count = 0;
+	if (fake_unwinder.frame_pointer != 0 &&
+	    input->registers[6] != fake_unwinder.frame_pointer) {
+		frames[0] = fake_unwinder.frames[0];
+		frames[1] = fake_unwinder.frames[1];
+		*count = 2;
+		return UNWIND_SLICE_END;
+	}
 	while (*count < fake_unwinder.count && *count < max) {
 		uint64_t pc = fake_unwinder.frames[*count].pc;
 
@@ -207,6 +271,12 @@ enum unwind_end unwind(const struct unwind_input *input, struct unwind_frame *fr
 	return fake_unwinder.end;
 }
 
+bool code_follows_call(uintptr_t pc, uint64_t generation)
+{
+	(void)generation;
+	return pc >= 0x400000 && pc < 0x500000;
+}
+
 /* The next calls find PCS (up to a 0) and end with END. */
 static inline void fake_unwind(enum unwind_end end, const uint64_t *pcs)
 {
@@ -215,12 +285,16 @@ static inline void fake_unwind(enum unwind_end end, const uint64_t *pcs)
 		fake_unwinder.frames[fake_unwinder.count++] = (struct unwind_frame){ .pc = *pcs };
 }
 
-const char *unwind_object_name(uint64_t pc, uintptr_t *load_base)
+uint64_t unwind_function_start(uint64_t pc)
 {
-	if (pc < 0x400000 || pc >= 0x500000)
-		return NULL;
-	*load_base = 0x400000;
-	return "/usr/bin/host";
+	return pc & ~UINT64_C(0xff);
+}
+
+/* No such file: its code has places, no names. */
+bool unwind_find_object(uint64_t pc, struct unwind_object *object)
+{
+	*object = (struct unwind_object){ .path = "/nowhere/host", .base = 0x400000 };
+	return pc >= 0x400000 && pc < 0x500000;
 }
 
 /* ---- instances ------------------------------------------------------------------------------- */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lined.h - the lines and functions that a recording gains from debug information.
+ *
+ * They live in the recording's own memory, and its locations point to them.
+ */
+#ifndef PRELOAD_CMD_LINED_H
+#define PRELOAD_CMD_LINED_H
+
+#include "preload/encode/names.h"
+#include "preload/encode/pairs.h"
+#include "preload/encode/reader.h"
+#include "preload/lines/apart.h"
+
+enum { LINED_MAPS_MAX = 32 };
+
+/* A path that begins with FROM is shown with TO instead. */
+struct lined_map {
+	const char *from, *to; /* borrowed; from is not terminated */
+	size_t from_length;
+};
+
+struct lined_maps {
+	struct lined_map list[LINED_MAPS_MAX];
+	size_t count;
+};
+
+/* Takes TEXT as FROM=TO. False when it is not of that form, or there are too many. */
+bool lined_add_map(struct lined_maps *maps, const char *text);
+
+struct lined {
+	struct recording *recording; /* borrowed */
+	const struct lined_maps *maps;
+	struct names texts;
+	struct pairs function_ids;
+	struct recording_function **functions; /* new ones, by their number in function_ids */
+	size_t function_room;
+	uint64_t last_id;
+};
+
+void lined_begin(struct lined *lined, struct recording *recording, const struct lined_maps *maps);
+void lined_free(struct lined *lined);
+static inline size_t lined_count(const struct lined *lined)
+{
+	return lined->function_ids.count;
+}
+
+/*
+ * Gives LOCATION, which is in a function of a wasm module, what ANSWER says of it; BINARY: the file
+ * that was asked, CORE: the number there of the location's core module. 0 or -ENOMEM.
+ */
+int lined_set(struct lined *lined, struct recording_location *location,
+	      const struct apart_answer *answer, const struct wasmbin *binary, uint32_t core);
+
+/* The same without an answer: names only. */
+int lined_set_name(struct lined *lined, struct recording_location *location,
+		   const struct wasmbin *binary, uint32_t core);
+
+#endif /* PRELOAD_CMD_LINED_H */

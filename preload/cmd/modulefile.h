@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * modulefile.h - a file that says something of modules: wasm, a precompiled image, or a recording.
+ */
+#ifndef PRELOAD_CMD_MODULEFILE_H
+#define PRELOAD_CMD_MODULEFILE_H
+
+#include "preload/encode/reader.h"
+#include "symtab/symtab.h"
+
+/* One of the three is set. */
+struct modulefile {
+	const char *path;
+	struct wasmbin *wasm; /* with its bodies */
+	struct module *image;
+	struct recording *recording;
+};
+
+/* Reads PATH; the caller calls modulefile_fini(). 0, or -1 after it said in one line what is wrong.
+ */
+int modulefile_read(struct modulefile *file, const char *path);
+void modulefile_fini(struct modulefile *file);
+
+#endif /* PRELOAD_CMD_MODULEFILE_H */
