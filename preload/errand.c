@@ -129,7 +129,8 @@ void errand_work(void)
 		atomic_int *word = &job->state;
 
 		job->do_it(job->argument);
-		/* release: pairs with wait_for(); the job may be freed right after, its address is enough */
+		/* release: pairs with wait_for(); the job may be freed right after, its address is
+		 * enough */
 		atomic_store_explicit(word, JOB_DONE, memory_order_release);
 		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	}

@@ -19,6 +19,7 @@
 #include "preload/fork.h"
 #include "preload/output.h"
 #include "preload/sampler/sampler.h"
+#include "preload/sampler/waiting.h"
 #include "preload/sig/handler.h"
 #include "preload/worker.h"
 
@@ -35,12 +36,16 @@ static void start_sampling(void)
 {
 	int error = sampler_start(config.hz, config.memory / 2);
 
+	if (error == 0 && config.wall)
+		waiting_start(config.hz < WAITING_MAX_HZ ? config.hz : WAITING_MAX_HZ,
+			      config.stacks == STACKS_FULL);
 	worker_start();
 	if (error != 0) {
 		log_line(LOG_ERROR, "no samples will be taken: %s", strerror(-error));
 		return;
 	}
 	handler_setup.copy_slices = config.stacks != STACKS_GUEST;
+	handler_setup.whole_stacks = config.stacks == STACKS_FULL;
 	handler_setup.wake_word = worker_wake_word();
 	atomic_store(&state.sampling, true);
 	worker_sample();

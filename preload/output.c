@@ -20,7 +20,10 @@
 #include "preload/load/instance.h"
 #include "preload/load/load.h"
 #include "preload/profile/profile.h"
+#include "preload/profile/waits.h"
 #include "preload/sampler/sampler.h"
+#include "preload/sampler/waiting.h"
+#include "preload/sig/thread.h"
 
 enum { MAX_ENGINES = 8 };
 
@@ -123,6 +126,32 @@ void output_take(const struct sample *sample, uint64_t tid, const char *thread_n
 {
 	if (is_open())
 		profile_take(self.profile, sample, tid, thread_name);
+	else
+		stat_count(STAT_LOST_WRITE);
+}
+
+void output_take_wait(const struct wait *wait)
+{
+	struct waits_look taken = {
+		.slot = wait->slot,
+		.tid = (uint64_t)wait->thread->tid,
+		.thread_name = wait->thread->name,
+		.what = wait->what,
+		.descriptor = wait->descriptor,
+		.time_ns = wait->time_ns,
+		.wall_ns = wait->wall_ns,
+	};
+
+	if (is_open())
+		waits_take(self.profile, wait->sample, &taken);
+	else
+		stat_count(STAT_LOST_WRITE);
+}
+
+void output_take_parked(uint32_t instance, uint64_t wall_ns)
+{
+	if (is_open())
+		waits_take_parked(self.profile, instance, clock_ns(CLOCK_MONOTONIC), wall_ns);
 	else
 		stat_count(STAT_LOST_WRITE);
 }

@@ -10,6 +10,7 @@
 #include "symtab/base.h"
 
 struct sample;
+struct wait;
 
 /* In the constructor: where recordings go, by the working directory of now. Opens nothing. */
 void output_configure(void);
@@ -19,6 +20,12 @@ void output_note_engine(const char *engine, const char *version);
 
 /* Counts one sample of thread TID. */
 void output_take(const struct sample *sample, uint64_t tid, const char *thread_name);
+
+/* Counts a look at a thread that waits (sampler/waiting.h). */
+void output_take_wait(const struct wait *wait);
+
+/* Counts the time that an asynchronous call of INSTANCE was not polled (load/parked.h). */
+void output_take_parked(uint32_t instance, uint64_t wall_ns);
 
 /* Writes what is new. */
 void output_write(uint64_t now_ns);

@@ -27,8 +27,11 @@
 #include "preload/errand.h"
 #include "preload/hook/hook.h"
 #include "preload/load/load.h"
+#include "preload/load/parked.h"
+#include "preload/manual.h"
 #include "preload/output.h"
 #include "preload/sampler/sampler.h"
+#include "preload/sampler/waiting.h"
 #include "preload/sig/ranges.h"
 #include "preload/sig/ring.h"
 #include "preload/sig/thread.h"
@@ -40,6 +43,7 @@
 enum {
 	STACK_SIZE = 1 << 20, /* demangling recurses */
 	TURN_MS = 50,	      /* between drains */
+	PARKED_MS = 100,      /* between looks at asynchronous calls, whose times are exact */
 	CHUNK_MS = 1000,      /* between writes: what a kill costs at most */
 	WATCH_FIRST_MS = 50,
 	WATCH_LONGEST_MS = 2000,
@@ -56,7 +60,8 @@ static struct {
 
 	/* Our thread's own. */
 	uint64_t worked; /* generation up to which loads were taken in */
-	uint64_t next_chunk_ns, next_watch_ns, watch_interval_ns, next_sampler_ns;
+	uint64_t next_chunk_ns, next_watch_ns, watch_interval_ns, next_sampler_ns, next_waiting_ns,
+		next_parked_ns;
 	bool has_unwinder; /* libunwind was opened, or is not there */
 } self = { .starting = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_MUTEX_INITIALIZER };
 
@@ -83,8 +88,9 @@ static void on_added(const struct symtab_entry *entry)
 
 	log_line(LOG_DEBUG, "module %s (%.12s), %u functions", module_name(entry->module),
 		 module_identity(entry->module), module_function_count(entry->module));
-	if (eh_frame != NULL && unwind_add_image(entry->id, entry->text, entry->text_size, eh_frame,
-						 size, address, entry->born) != 0)
+	/* Without tables too: frames in it are then told by its code and the frame pointer. */
+	if (unwind_add_image(entry->id, entry->text, entry->text_size, eh_frame,
+			     eh_frame != NULL ? size : 0, address, entry->born) != 0)
 		log_line(LOG_INFO, "%s: its unwind tables are damaged", module_name(entry->module));
 	output_note_engine(module_engine(entry->module), module_engine_version(entry->module));
 }
@@ -101,11 +107,18 @@ static uint64_t current_generation(void)
 	return ranges != NULL ? ranges->generation : 0;
 }
 
-static void take_in_loads(void)
+void worker_take_in_loads(void)
 {
 	static const struct load_observer observer = { .added = on_added, .retired = on_retired };
 
 	self.worked = load_work(&observer);
+}
+
+/* Code that was loaded since the turn began: its names first. */
+void worker_prepare_sample(const struct sample *sample)
+{
+	if (sample->generation > self.worked)
+		worker_take_in_loads();
 }
 
 static void drain_ring(void *context, struct thread *thread, struct ring *ring)
@@ -114,10 +127,11 @@ static void drain_ring(void *context, struct thread *thread, struct ring *ring)
 
 	(void)context;
 	while ((sample = ring_peek(ring)) != NULL) {
-		/* Code that was loaded since the turn began: its names first. */
-		if (sample->generation > self.worked)
-			take_in_loads();
+		worker_prepare_sample(sample);
 		output_take(sample, (uint64_t)thread->tid, thread->name);
+		/* A stack that led from a fiber to where nothing was copied: next time it will be.
+		 */
+		thread_note_resumer(thread, (uintptr_t)unwind_missing());
 		ring_release(ring, sample);
 	}
 }
@@ -128,7 +142,22 @@ static uint64_t drain(void)
 	uint64_t generation = current_generation(), oldest = thread_oldest_generation();
 
 	sampler_each_ring(drain_ring, NULL);
+	manual_drain(worker_prepare_sample);
 	return oldest < generation ? oldest : generation;
+}
+
+static void take_wait(void *context, const struct wait *wait)
+{
+	(void)context;
+	if (wait->sample != NULL)
+		worker_prepare_sample(wait->sample);
+	output_take_wait(wait);
+}
+
+static void take_parked(void *context, uint32_t instance, uint64_t wall_ns)
+{
+	(void)context;
+	output_take_parked(instance, wall_ns);
 }
 
 static void watch(uint64_t now)
@@ -149,13 +178,20 @@ static void sample(uint64_t now)
 
 	if (!atomic_load(&self.is_sampling))
 		return;
-	/* Here, and not earlier: libunwind makes descriptors at its first use, and they must be ours. */
+	/* At every turn: we may have been woken for a thread that waits for its clock. */
+	self.next_sampler_ns = sampler_work(now);
+	/* Here, and not earlier: libunwind makes descriptors at its first use, and they must be
+	 * ours. */
 	if (!self.has_unwinder) {
 		self.has_unwinder = true;
+		unwind_choose(config_current()->own_unwinder ? UNWINDER_CFI : UNWINDER_LIBUNWIND);
 		unwind_start();
 	}
-	if (now >= self.next_sampler_ns)
-		self.next_sampler_ns = sampler_work(now);
+	self.next_waiting_ns = waiting_work(now, take_wait, NULL);
+	if (now >= self.next_parked_ns) {
+		parked_collect(take_parked, NULL);
+		self.next_parked_ns = now + PARKED_MS * MILLISECOND_NS;
+	}
 	drained = drain();
 	load_reclaim(drained);
 	unwind_forget_images(drained);
@@ -169,7 +205,7 @@ static void turn(void)
 {
 	uint64_t now = now_ns();
 
-	take_in_loads();
+	worker_take_in_loads();
 	errand_work();
 	watch(now);
 	sample(now);
@@ -177,9 +213,11 @@ static void turn(void)
 
 static void last_turn(void)
 {
-	take_in_loads();
-	if (atomic_load(&self.is_sampling))
+	worker_take_in_loads();
+	if (atomic_load(&self.is_sampling)) {
 		drain();
+		parked_collect(take_parked, NULL);
+	}
 	output_finish(now_ns());
 }
 
@@ -192,6 +230,8 @@ static const struct timespec *wait_time(struct timespec *time)
 		until = now + TURN_MS * MILLISECOND_NS;
 	if (atomic_load(&self.is_sampling) && self.next_sampler_ns < until)
 		until = self.next_sampler_ns;
+	if (atomic_load(&self.is_sampling) && self.next_waiting_ns < until)
+		until = self.next_waiting_ns;
 	if (atomic_load(&self.is_watching) && self.next_watch_ns < until)
 		until = self.next_watch_ns;
 	if (until == UINT64_MAX)
@@ -348,9 +388,12 @@ void worker_fork_child(bool was_stopped)
 	pthread_mutex_init(&self.starting, NULL);
 	pthread_mutex_init(&self.turn, NULL);
 	errand_fork_child();
+	manual_fork_child();
 	self.is_started = false;
 	atomic_store(&self.finish, 0);
 	self.next_chunk_ns = self.next_sampler_ns = 0;
+	waiting_after_fork();
+	parked_fork_child();
 	if (was_stopped)
 		output_fork_child();
 }

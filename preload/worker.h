@@ -7,6 +7,8 @@
 
 #include "symtab/base.h"
 
+struct sample;
+
 /* Makes our thread if there is none; also in the child of a fork. Any thread. Keeps errno. */
 void worker_start(void);
 
@@ -15,6 +17,11 @@ void worker_watch(void);
 
 /* From now on it drains rings and writes the recording. */
 void worker_sample(void);
+
+/* On our thread, within an errand: takes in what was announced; the same if SAMPLE is of newer
+ * code. */
+void worker_take_in_loads(void);
+void worker_prepare_sample(const struct sample *sample);
 
 /* Wakes it. Async-signal-safe. */
 void worker_wake(void);
