@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host.h"
 
@@ -100,21 +101,24 @@ static bool task_poll(struct task *task)
 	return true;
 }
 
-/* One call of each, in turn. Returns the polls it took. */
-static uint64_t both(struct task tasks[FUTURES])
+/* One call of each, in turn, PARK_MS between two rounds. Returns the polls it took. */
+static uint64_t both(struct task tasks[FUTURES], uint32_t park_ms)
 {
 	uint64_t polls = 0;
 	size_t running = FUTURES;
 
 	for (size_t i = 0; i < FUTURES; i++)
 		task_start(&tasks[i]);
-	while (running > 0)
+	while (running > 0) {
 		for (size_t i = 0; i < FUTURES; i++) {
 			if (tasks[i].future == NULL)
 				continue;
 			polls++;
 			running -= task_poll(&tasks[i]);
 		}
+		if (running > 0 && park_ms > 0)
+			usleep(park_ms * 1000);
+	}
 	return polls;
 }
 
@@ -127,7 +131,7 @@ void async_run(wasm_engine_t *engine, const wasmtime_module_t *module,
 	for (size_t i = 0; i < FUTURES; i++)
 		task_open(&tasks[i], engine, module, options);
 	for (uint64_t i = 0; options->cpu_ms > 0 ? call_cpu_ms() < end_ms : i < options->calls; i++)
-		polls += both(tasks);
+		polls += both(tasks, options->park_ms);
 	if (options->cpu_ms > 0) /* how often they took turns is not the same in every run */
 		printf("async: done\n");
 	else

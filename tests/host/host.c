@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "host.h"
 
@@ -39,7 +40,7 @@ struct number_option {
 static const struct number_option number_options[] = {
 	NUMBER(argument, false), NUMBER(cpu_ms, true),	   NUMBER(calls, true),
 	NUMBER(stores, false),	 NUMBER(instances, false), NUMBER(threads, false),
-	NUMBER(fresh, false),	 NUMBER(churn, false),
+	NUMBER(fresh, false),	 NUMBER(churn, false),	   NUMBER(park_ms, false),
 };
 
 struct flag_option {
@@ -51,9 +52,10 @@ struct flag_option {
 #define FLAG(name, field) { name, offsetof(struct options, field) }
 /* clang-format on */
 static const struct flag_option flag_options[] = {
-	FLAG("serialize", serialize),	 FLAG("linker", uses_linker),
-	FLAG("skewed", is_skewed),	 FLAG("no_unwind_info", no_unwind_info),
-	FLAG("component", is_component), FLAG("async", is_async),
+	FLAG("serialize", serialize),	   FLAG("linker", uses_linker),
+	FLAG("skewed", is_skewed),	   FLAG("no_unwind_info", no_unwind_info),
+	FLAG("component", is_component),   FLAG("async", is_async),
+	FLAG("undumpable", is_undumpable),
 };
 
 static bool read_flag(struct options *options, const char *name)
@@ -132,6 +134,8 @@ int main(int count, char **words)
 	struct options options = read_options(count, words);
 	wasm_engine_t *engine = load_engine(&options);
 
+	if (options.is_undumpable)
+		prctl(PR_SET_DUMPABLE, 0);
 	printf("host: wasmtime %d, %s\n", WASMTIME_VERSION_MAJOR, options.export);
 	if (options.is_component)
 		component_run(engine, &options);

@@ -32,6 +32,8 @@ struct options {
 	bool no_unwind_info;
 	bool is_component;
 	bool is_async;
+	uint32_t park_ms;   /* async: how long nobody polls, between two rounds */
+	bool is_undumpable; /* as programs with secrets are: PR_SET_DUMPABLE */
 };
 
 /* load.c */

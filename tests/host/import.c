@@ -26,6 +26,15 @@ wasm_trap_t *import_work(void *env, wasmtime_caller_t *caller, const wasmtime_va
 	return NULL;
 }
 
+/* The same with twice the CPU time. */
+static wasm_trap_t *import_more(void *env, wasmtime_caller_t *caller, const wasmtime_val_t *args,
+				size_t arg_count, wasmtime_val_t *results, size_t result_count)
+{
+	(void)env, (void)caller, (void)arg_count, (void)results, (void)result_count;
+	import_burn(2 * (uint32_t)args[0].of.i32);
+	return NULL;
+}
+
 /* host -> guest -> host -> guest: a second activation of the same instance. */
 static wasm_trap_t *again(void *env, wasmtime_caller_t *caller, const wasmtime_val_t *args,
 			  size_t arg_count, wasmtime_val_t *results, size_t result_count)
@@ -49,11 +58,8 @@ static const struct import {
 	const char *name;
 	wasmtime_func_callback_t function;
 } imports[] = {
-	{ "work", import_work },
-	{ "again", again },
-	{ "sleep", wait_sleep },
-	{ "receive", wait_receive },
-	{ "lock", wait_lock },
+	{ "work", import_work },       { "more", import_more },	    { "again", again },
+	{ "sleep", wait_sleep },       { "receive", wait_receive }, { "lock", wait_lock },
 	{ "restless", restless_wait },
 };
 enum { IMPORT_COUNT = sizeof(imports) / sizeof(*imports) };

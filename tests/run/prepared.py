@@ -73,5 +73,16 @@ def python():
         expect(stacks(pprof.read(path / "py.pb.gz")) == {("work",): 25}, f"{stacks(pprof.read(path / 'py.pb.gz'))}")
 
 
+@test("prepared sets: from Rust, through the table of function pointers")
+def rust():
+    program = HOSTS / NEWEST / "prepared_rs"
+    if not program.exists():
+        raise harness.Skip("no rustc here: scripts/setup test installs one")
+    with folder() as path:
+        run = Run([str(program), str(path / "rs.pb.gz")], env=environment(LD_PRELOAD=str(LIBRARY), GUESTPROF_OUTPUT="none"))
+        expect(run.status == 0, f"status {run.status}: {tail(run.stderr)}")
+        expect(stacks(pprof.read(path / "rs.pb.gz")) == {("work",): 25}, f"{stacks(pprof.read(path / 'rs.pb.gz'))}")
+
+
 if __name__ == "__main__":
     harness.main()

@@ -34,3 +34,6 @@ CALLBACK = ("callback", "callback_upper", "callback_lower")
 AGAIN = ("again", "again_upper", "again_lower")
 # A second activation above the first: the host is between them.
 AGAIN_CHAINS = {AGAIN + CALLBACK}
+
+# Innermost guest function and host call of mixed.wat.
+MIXED_SHARES = {("spin", None): 0.40, ("asks_work", "env.work"): 0.20, ("asks_more", "env.more"): 0.40}

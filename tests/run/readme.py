@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""readme.py - what the README says works, does: its commands on an installed copy, its table."""
+
+import re
+import sys
+
+sys.path.insert(0, sys.path[0] + "/lib")
+import harness
+from harness import ENGINES, PYTHON, ROOT, Run, environment, expect, folder, tail, test
+
+APP = str(ROOT / "tests/host/app.py")
+
+
+def must(command, **options):
+    run = Run(command, **options)
+    expect(run.status == 0, f"{' '.join(map(str, command))}: status {run.status}: {tail(run.stderr)}")
+    return run
+
+
+@test("README: its table of settings is the program's")
+def settings():
+    run = Run([sys.executable, str(ROOT / "scripts/readme-settings"), "--check"])
+    expect(run.status == 0, tail(run.stdout + run.stderr))
+
+
+@test("README: its picture is of a real report")
+def picture():
+    text = (ROOT / "README.md").read_text()
+    shown = re.search(r"<!-- picture:.*?-->\n(.*?)<!-- end of picture -->", text, re.S).group(1)
+    for part in ("$ guestprof report", "GROUP", "HOTTEST FUNCTION", "samples", "blur", "resize", "encode"):
+        expect(part in shown, f"no {part!r} in it")
+
+
+@test("README: installed, recorded by the command and by LD_PRELOAD alone, read and exported")
+def commands():
+    with folder() as path:
+        must(["make", "-s", "-C", str(ROOT), "install", f"PREFIX={path}/usr"])
+        guestprof = str(path / "usr/bin/guestprof")
+        library = must([guestprof, "lib"]).stdout.strip()
+        expect(library.startswith(f"{path}/usr/"), f"guestprof lib says {library}")
+        work = path / "work"
+        work.mkdir()
+        must([guestprof, "record", "--", str(PYTHON), APP, "0.5"], cwd=work)
+        must([str(PYTHON), APP, "0.5"], cwd=work, env=environment(LD_PRELOAD=library))
+        files = sorted(work.glob("guestprof.python3.*.pb.gz"))
+        expect(len(files) == 2, f"two recordings, not {files}")
+        expect("blur" in must([guestprof, "report"], cwd=work).stdout, "no blur in the report")
+        must([guestprof, "export", "--to", "firefox", "-o", "app.json.gz", str(files[0])], cwd=work)
+        expect((work / "app.json.gz").stat().st_size > 500, "the Firefox profile is too small")
+        folded = must([guestprof, "export", "--to", "folded", str(files[0])], cwd=work).stdout
+        expect(re.search(r"^images@\w+;thumbnail;blur \d+$", folded, re.M), f"folded: {tail(folded)}")
+        for command in ("record", "report", "export"):
+            expect(guestprof and Run([guestprof, command, "--help"]).status == 0, f"{command} --help")
+
+
+if __name__ == "__main__":
+    harness.main()
