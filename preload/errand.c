@@ -31,6 +31,7 @@ struct job {
 static struct {
 	pthread_mutex_t lock; /* guards queue, and moves out of WAITING */
 	struct job *queue;    /* newest first */
+	bool is_closed;
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static uint64_t now_ns(void)
@@ -84,6 +85,21 @@ static void wait_for(struct job *job, uint64_t end_ns)
 	}
 }
 
+/* False when nobody will come for it. */
+static bool enqueue(struct job *job)
+{
+	bool is_closed;
+
+	pthread_mutex_lock(&self.lock);
+	is_closed = self.is_closed;
+	if (!is_closed) {
+		job->next = self.queue;
+		self.queue = job;
+	}
+	pthread_mutex_unlock(&self.lock);
+	return !is_closed;
+}
+
 int errand_send(void (*do_it)(void *argument), void *argument, uint64_t limit_ns)
 {
 	struct job *job = calloc(1, sizeof(*job));
@@ -93,10 +109,10 @@ int errand_send(void (*do_it)(void *argument), void *argument, uint64_t limit_ns
 		return -ENOMEM;
 	job->do_it = do_it;
 	job->argument = argument;
-	pthread_mutex_lock(&self.lock);
-	job->next = self.queue;
-	self.queue = job;
-	pthread_mutex_unlock(&self.lock);
+	if (!enqueue(job)) {
+		free(job);
+		return -ESHUTDOWN;
+	}
 	if (state.wake != NULL)
 		state.wake();
 	wait_for(job, now_ns() + limit_ns);
@@ -136,8 +152,24 @@ void errand_work(void)
 	}
 }
 
+void errand_close(void)
+{
+	struct job *job, *next;
+
+	pthread_mutex_lock(&self.lock);
+	self.is_closed = true;
+	for (job = self.queue; job != NULL; job = next) {
+		next = job->next; /* its sender frees it as soon as it sees the state */
+		atomic_store_explicit(&job->state, JOB_GIVEN_UP, memory_order_release);
+		syscall(SYS_futex, &job->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	}
+	self.queue = NULL;
+	pthread_mutex_unlock(&self.lock);
+}
+
 void errand_fork_child(void)
 {
+	self.is_closed = false;
 	pthread_mutex_init(&self.lock, NULL);
 	self.queue = NULL;
 }

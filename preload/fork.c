@@ -53,8 +53,7 @@ static void in_parent(void)
 
 	unwind_after_fork_in_parent();
 	load_fork_parent();
-	if (here.worker_stands)
-		worker_fork_parent();
+	worker_fork_parent();
 	unmask();
 	errno = saved_errno;
 }
@@ -69,7 +68,7 @@ static void in_child(void)
 	if (here.worker_stands)
 		lifecycle_restart_in_child();
 	else
-		atomic_store(&state.on, false);
+		lifecycle_give_up_in_child();
 	unmask();
 	errno = saved_errno;
 }

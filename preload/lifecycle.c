@@ -77,6 +77,7 @@ __attribute__((constructor)) static void start(void)
 
 	if (getauxval(AT_SECURE))
 		return;
+	log_remember_standard_error();
 	config_read(&config, environ, complain, NULL);
 	log_configure(config.log_level, config.log_file);
 	config_set_current(&config);
@@ -110,6 +111,18 @@ void lifecycle_restart_in_child(void)
 		return;
 	sampler_after_fork();
 	worker_start();
+}
+
+void lifecycle_give_up_in_child(void)
+{
+	bool was_sampling = atomic_exchange(&state.sampling, false);
+
+	atomic_store(&state.on, false);
+	state.adopt_thread = NULL;
+	sampler_after_fork();
+	sampler_stop();
+	if (was_sampling)
+		log_line(LOG_ERROR, "forked while our thread was busy: this child is not profiled");
 }
 
 __attribute__((destructor)) static void end(void)

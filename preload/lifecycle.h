@@ -14,7 +14,11 @@
  */
 void lifecycle_end(void);
 
-/* In the child of a fork, when our thread had stopped cleanly: sampling starts again. */
+/*
+ * In the child of a fork: sampling starts again; or, when our thread could not be stopped in the
+ * parent and what it was changing is half changed here, never again, with one line that says so.
+ */
 void lifecycle_restart_in_child(void);
+void lifecycle_give_up_in_child(void);
 
 #endif /* PRELOAD_LIFECYCLE_H */

@@ -129,28 +129,11 @@ void manual_free(struct manual *manual)
 /* ---- the host's threads -----------------------------------------------------------------------
  */
 
-/* What a tick would have taken here, into SCRATCH. False when no guest is on the stack. */
-static bool take_here(struct thread *thread, struct sample *scratch)
-{
-	ucontext_t context = { 0 };
-	struct tick tick = {
-		.thread = thread, .context = &context, .weight = 1, .buffer = scratch
-	};
-	uint64_t before;
-
-	getcontext(&context);
-	scratch->size = 0;
-	tick.ranges = thread_ranges_begin(thread, &before);
-	tick_sample(&tick);
-	thread_ranges_end(thread, before);
-	return scratch->size != 0;
-}
-
 /* Whether a frame of a listed module is among SAMPLE's; a stack that is still to be unwound may be.
  */
-static bool may_be_listed(const struct module_set *set, const struct sample *sample)
+static bool may_be_listed(const struct module_set *set, const struct ranges *ranges,
+			  const struct sample *sample)
 {
-	const struct ranges *ranges = ranges_current();
 	const char *name;
 
 	if (sample->pc_count == 0)
@@ -162,6 +145,32 @@ static bool may_be_listed(const struct module_set *set, const struct sample *sam
 			return true;
 	}
 	return false;
+}
+
+/*
+ * What a tick would have taken here, into the profile's scratch. False when no listed module is on
+ * the stack; asked while the array that the sample was taken with is held.
+ */
+static bool take_here(struct manual *manual, struct thread *thread)
+{
+	ucontext_t context = { 0 };
+	struct tick tick = {
+		.thread = thread,
+		.context = &context,
+		.weight = 1,
+		.buffer = manual->scratch,
+	};
+	uint64_t before;
+	bool is_wanted;
+
+	getcontext(&context);
+	manual->scratch->size = 0;
+	tick.ranges = thread_ranges_begin(thread, &before);
+	tick_sample(&tick);
+	is_wanted = manual->scratch->size != 0 &&
+		    may_be_listed(manual->set, tick.ranges, manual->scratch);
+	thread_ranges_end(thread, before);
+	return is_wanted;
 }
 
 static int append(struct buffer *buffer, const struct taken *taken, const struct sample *sample)
@@ -192,7 +201,7 @@ static int sample_locked(struct manual *manual, struct thread *thread, uint64_t 
 
 	if (manual->scratch == NULL && (manual->scratch = malloc(SAMPLE_LARGEST)) == NULL)
 		return -ENOMEM;
-	if (!take_here(thread, manual->scratch) || !may_be_listed(manual->set, manual->scratch))
+	if (!take_here(manual, thread))
 		return 0;
 	return append(&manual->appended, &taken, manual->scratch) == 0 ? 1 : -ENOMEM;
 }

@@ -196,7 +196,6 @@ void output_write(uint64_t now_ns)
 	if (self.profile == NULL || self.writer == NULL)
 		return;
 	chunk = profile_chunk(self.profile, now_ns);
-	instance_reclaim();
 	if (chunk->sample_count == 0 && !self.has_file)
 		return;
 	if (writer_append(self.writer, chunk, &info) != 0 || self.has_file)

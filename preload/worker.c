@@ -26,6 +26,7 @@
 #include "preload/base/stats.h"
 #include "preload/errand.h"
 #include "preload/hook/hook.h"
+#include "preload/load/instance.h"
 #include "preload/load/load.h"
 #include "preload/load/parked.h"
 #include "preload/manual.h"
@@ -176,8 +177,11 @@ static void sample(uint64_t now)
 {
 	uint64_t drained;
 
-	if (!atomic_load(&self.is_sampling))
+	if (!atomic_load(&self.is_sampling)) {
+		/* No sample will ever ask for what is gone. */
+		load_reclaim(current_generation());
 		return;
+	}
 	/* At every turn: we may have been woken for a thread that waits for its clock. */
 	self.next_sampler_ns = sampler_work(now);
 	/* Here, and not earlier: libunwind makes descriptors at its first use, and they must be
@@ -198,6 +202,7 @@ static void sample(uint64_t now)
 	if (now < self.next_chunk_ns)
 		return;
 	output_write(now);
+	instance_reclaim();
 	self.next_chunk_ns = now + CHUNK_MS * MILLISECOND_NS;
 }
 
@@ -214,6 +219,7 @@ static void turn(void)
 static void last_turn(void)
 {
 	worker_take_in_loads();
+	errand_work();
 	if (atomic_load(&self.is_sampling)) {
 		drain();
 		parked_collect(take_parked, NULL);
@@ -242,27 +248,34 @@ static const struct timespec *wait_time(struct timespec *time)
 	return time;
 }
 
-static void own_descriptor_table(void)
+static bool own_descriptor_table(void)
 {
 	/* close_range(2) since Linux 5.9, CLOSE_RANGE_UNSHARE 2; else unshare(2) and close one by
 	 * one. */
 	if (syscall(SYS_close_range, 0U, ~0U, 2U) != 0) {
 		if (syscall(SYS_unshare, 0x400 /* CLONE_FILES */) != 0)
-			return;
+			return false;
 		for (int fd = 0; fd < 65536; fd++)
 			close(fd);
 	}
 	log_own_descriptors();
+	return true;
 }
 
-static void *run(void *argument)
+/* In the host's table our descriptors would be closed and reused by the host, and its files
+ * written. */
+static void step_back(void)
+{
+	log_line(LOG_ERROR, "no descriptor table of our own (%s): nothing is recorded",
+		 strerror(errno));
+	atomic_store(&state.on, false);
+	sampler_stop();
+}
+
+static void work_until_asked_to_end(void)
 {
 	struct timespec time;
 
-	(void)argument;
-	hook_begin(); /* for good: what this thread calls is never the host's doing */
-	own_descriptor_table();
-	prctl(PR_SET_NAME, "guestprof");
 	pthread_mutex_lock(&self.turn);
 	while (atomic_load(&self.finish) == 0) {
 		int word = atomic_load(&self.wake_word);
@@ -274,6 +287,19 @@ static void *run(void *argument)
 	}
 	last_turn();
 	pthread_mutex_unlock(&self.turn);
+}
+
+static void *run(void *argument)
+{
+	(void)argument;
+	hook_begin(); /* for good: what this thread calls is never the host's doing */
+	if (own_descriptor_table()) {
+		prctl(PR_SET_NAME, "guestprof");
+		work_until_asked_to_end();
+	} else {
+		step_back();
+	}
+	errand_close();
 	atomic_store(&self.finish, 2);
 	futex(&self.finish, FUTEX_WAKE, 1, NULL);
 	return NULL;
@@ -364,29 +390,39 @@ void worker_finish(uint64_t limit_ns)
 	errno = saved_errno;
 }
 
+/* Whether the forking thread made our thread stand still. */
+static __thread __attribute__((tls_model("initial-exec"))) bool holds_turn;
+
 bool worker_fork_prepare(void)
 {
 	struct timespec until;
 
+	/* Nobody starts our thread meanwhile: the parent's half must undo just what this one did.
+	 */
+	pthread_mutex_lock(&self.starting);
 	if (!self.is_started)
 		return true;
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_nsec += FORK_WAIT_MS * (long)MILLISECOND_NS;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
-	return pthread_mutex_timedlock(&self.turn, &until) == 0;
+	holds_turn = pthread_mutex_timedlock(&self.turn, &until) == 0;
+	return holds_turn;
 }
 
 void worker_fork_parent(void)
 {
-	if (self.is_started)
+	if (holds_turn)
 		pthread_mutex_unlock(&self.turn);
+	holds_turn = false;
+	pthread_mutex_unlock(&self.starting);
 }
 
 void worker_fork_child(bool was_stopped)
 {
 	pthread_mutex_init(&self.starting, NULL);
 	pthread_mutex_init(&self.turn, NULL);
+	holds_turn = false;
 	errand_fork_child();
 	manual_fork_child();
 	self.is_started = false;

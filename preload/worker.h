@@ -37,8 +37,8 @@ void worker_finish(uint64_t limit_ns);
 
 /*
  * Around a fork: prepare stops our thread between two turns, for at most a fifth of a second
- * (returns false: it did not stop, and the child is not profiled); parent lets it go on; child
- * forgets it and the parent's recording.
+ * (returns false: it did not stop, and the child is not profiled); parent, on every path, lets it
+ * go on; child forgets it and the parent's recording.
  */
 bool worker_fork_prepare(void);
 void worker_fork_parent(void);

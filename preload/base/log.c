@@ -10,10 +10,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LINE_MAX_BYTES = 1000 };
@@ -22,6 +25,12 @@ static struct {
 	enum log_level level;
 	char file[512];
 } self = { .level = LOG_ERROR };
+
+static struct {
+	dev_t device;
+	ino_t inode;
+	bool is_known;
+} standard_error; /* what descriptor 2 was at the start */
 
 static __thread __attribute__((tls_model("initial-exec"))) bool own_descriptors;
 
@@ -51,24 +60,70 @@ static size_t escape(const char *text, char *out, size_t size)
 	return length;
 }
 
-static void write_line(const char *line, size_t length)
+void log_remember_standard_error(void)
+{
+	struct stat status;
+
+	standard_error.is_known = fstat(STDERR_FILENO, &status) == 0;
+	standard_error.device = status.st_dev;
+	standard_error.inode = status.st_ino;
+}
+
+/* A host may have closed descriptor 2 and have a file of its own there: that is no place for us. */
+static bool is_still_standard_error(int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return false;
+	return !S_ISREG(status.st_mode) ||
+	       (standard_error.is_known && status.st_dev == standard_error.device &&
+		status.st_ino == standard_error.inode);
+}
+
+/* A reader that is gone must not cost the host its life: SIGPIPE is blocked, and taken back. */
+static void write_quietly(int fd, const char *line, size_t length)
+{
+	const struct timespec now = { 0 };
+	sigset_t pipe, before, pending;
+	bool was_pending;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	was_pending = sigismember(&pending, SIGPIPE) == 1;
+	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	if (write(fd, line, length) < 0 && errno == EPIPE && !was_pending)
+		sigtimedwait(&pipe, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static int open_sink(void)
 {
 	char path[64];
-	int fd = STDERR_FILENO;
-	ssize_t written;
 
-	if (self.file[0] != '\0') {
-		fd = open(self.file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	} else if (own_descriptors) {
-		snprintf(path, sizeof(path), "/proc/%d/fd/2", (int)getpid());
-		fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	}
-	if (fd < 0)
-		return;
-	written = write(fd, line, length); /* a line that cannot be written is nobody's fault */
-	(void)written;
-	if (fd != STDERR_FILENO)
+	if (self.file[0] != '\0')
+		return open(self.file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+			    0600);
+	if (!own_descriptors)
+		return STDERR_FILENO;
+	snprintf(path, sizeof(path), "/proc/%d/fd/2", (int)getpid());
+	return open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+/* What cannot be written is nobody's fault. A cancelled thread must not leave our locks held. */
+static void write_line(const char *line, size_t length)
+{
+	bool is_opened = self.file[0] != '\0' || own_descriptors;
+	int cancel_state, fd;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	fd = open_sink();
+	if (fd >= 0 && (self.file[0] != '\0' || is_still_standard_error(fd)))
+		write_quietly(fd, line, length);
+	if (fd >= 0 && is_opened)
 		close(fd);
+	pthread_setcancelstate(cancel_state, NULL);
 }
 
 static void emit(const char *format, va_list arguments)

@@ -19,6 +19,12 @@ void log_line(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
 /* As log_line(LOG_ERROR), but only the first time for this ONCE. */
 void log_once(atomic_flag *once, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/*
+ * In the constructor: what standard error is now. A regular file that is there later is the host's
+ * own, opened under a number that it had closed: nothing is written to it.
+ */
+void log_remember_standard_error(void);
+
 /* Called by our thread when it has a descriptor table of its own. */
 void log_own_descriptors(void);
 

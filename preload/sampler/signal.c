@@ -153,6 +153,9 @@ bool signal_host_action(int signo, const struct sigaction *act, struct sigaction
 
 	if (signo != self.signo || signo == 0)
 		return false;
+	/* A vfork child has our memory, but signals of its own. */
+	if (handler_setup.pid != 0 && (pid_t)syscall(SYS_getpid) != handler_setup.pid)
+		return false;
 	/* ACT and OLD may be one object. */
 	if (act != NULL)
 		wanted = *act;

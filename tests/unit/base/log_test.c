@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,52 @@ static void test_a_symbolic_link_is_not_followed(void **unused)
 	unlink(link_path);
 }
 
+/* Puts FD where standard error is, for one line. */
+static void say_on(int fd)
+{
+	int kept = dup(STDERR_FILENO);
+
+	dup2(fd, STDERR_FILENO);
+	log_configure(LOG_ERROR, NULL);
+	log_line(LOG_ERROR, "hello");
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+}
+
+static void test_a_reader_that_is_gone_costs_nothing(void **unused)
+{
+	sigset_t pending;
+	int ends[2];
+
+	(void)unused;
+	signal(SIGPIPE, SIG_DFL);
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	errno = 77;
+	say_on(ends[1]); /* or it would end here */
+	sigpending(&pending);
+	assert_false(sigismember(&pending, SIGPIPE));
+	close(ends[1]);
+}
+
+static void test_a_file_of_the_hosts_own_is_no_place_for_us(void **unused)
+{
+	int fd = open(path, O_WRONLY | O_APPEND), kept = dup(STDERR_FILENO);
+
+	(void)unused;
+	log_remember_standard_error();
+	say_on(fd);
+	assert_string_equal(logged(), "");
+	/* The same file from the start on is where the user wants it. */
+	dup2(fd, STDERR_FILENO);
+	log_remember_standard_error();
+	say_on(fd);
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	assert_non_null(strstr(logged(), "hello"));
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +179,9 @@ int main(void)
 						make_file, remove_file),
 		cmocka_unit_test_setup_teardown(test_once_is_once, make_file, remove_file),
 		cmocka_unit_test_setup_teardown(test_off_says_nothing, make_file, remove_file),
+		cmocka_unit_test(test_a_reader_that_is_gone_costs_nothing),
+		cmocka_unit_test_setup_teardown(test_a_file_of_the_hosts_own_is_no_place_for_us,
+						make_file, remove_file),
 		cmocka_unit_test_setup_teardown(test_a_symbolic_link_is_not_followed, make_file,
 						remove_file),
 	};

@@ -69,11 +69,24 @@ static void test_nobody_comes(void **unused)
 	assert_int_equal(done, before);
 }
 
+static void test_after_the_end(void **unused)
+{
+	unsigned long before = done;
+
+	(void)unused;
+	errand_close();
+	assert_int_equal(errand_send(count, NULL, UINT64_C(60000000000)), -ESHUTDOWN);
+	assert_int_equal(done, before);
+	errand_fork_child(); /* a child has a thread of its own again */
+	assert_int_equal(errand_send(count, NULL, 1000000), -ETIMEDOUT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_senders),
 		cmocka_unit_test(test_nobody_comes),
+		cmocka_unit_test(test_after_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
