@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 
 #include "preload/base/stats.h"
 #include "preload/profile/profile.h"
@@ -159,11 +160,13 @@ static void the_same_wait_again(void **unused)
 
 static void waits_and_samples_are_different_rows(void **unused)
 {
+	struct sample *running = wait_sample();
 	const struct chunk *chunk;
 	uint64_t wall_ns = 0, count = 0;
 
 	(void)unused;
-	profile_take(profile, wait_sample(), 45, "worker");
+	profile_take(profile, running, 45, "worker");
+	free(running);
 	take(wait_sample(), 3, "[read]", 7, 1000);
 	take(wait_sample(), 3, "[read]", 8, 1000);
 	chunk = next_chunk();
