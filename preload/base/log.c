@@ -29,7 +29,7 @@ static struct {
 static struct {
 	dev_t device;
 	ino_t inode;
-	bool is_known;
+	bool was_looked_at, was_open;
 } standard_error; /* what descriptor 2 was at the start */
 
 static __thread __attribute__((tls_model("initial-exec"))) bool own_descriptors;
@@ -64,7 +64,8 @@ void log_remember_standard_error(void)
 {
 	struct stat status;
 
-	standard_error.is_known = fstat(STDERR_FILENO, &status) == 0;
+	standard_error.was_looked_at = true;
+	standard_error.was_open = fstat(STDERR_FILENO, &status) == 0;
 	standard_error.device = status.st_dev;
 	standard_error.inode = status.st_ino;
 }
@@ -76,8 +77,8 @@ static bool is_still_standard_error(int fd)
 
 	if (fstat(fd, &status) != 0)
 		return false;
-	return !S_ISREG(status.st_mode) ||
-	       (standard_error.is_known && status.st_dev == standard_error.device &&
+	return !S_ISREG(status.st_mode) || !standard_error.was_looked_at ||
+	       (standard_error.was_open && status.st_dev == standard_error.device &&
 		status.st_ino == standard_error.inode);
 }
 
