@@ -38,6 +38,8 @@
 	ROW(REAL_MISSING, "real_missing", "calls whose real function was not found")            \
 	ROW(HANDLER_NS, "handler_ns", "CPU time in the handler, estimated from every 64th")     \
 	ROW(THREADS, "threads", "threads given a clock")                                        \
+	ROW(THREADS_BLOCKING, "threads_blocking",                                               \
+	    "threads without a clock: they block its signal")                                   \
 	ROW(CLOCK_FAILED, "clock_failed", "threads whose clock could not be made")              \
 	ROW(WAITS, "waits", "looks at a thread that waited with a guest on its stack")          \
 	ROW(WAITS_MOVED, "waits_moved", "waits that ended while they were looked at")           \

@@ -56,6 +56,8 @@ struct thread *blocks_take(pid_t tid)
 	thread->tid = tid;
 	thread->start_time = 0;
 	memset(thread->name, 0, sizeof(thread->name));
+	thread->blocks_signal = false;
+	thread->mask_check_ns = 0;
 	atomic_store_explicit(&thread->stack_start, 0, memory_order_relaxed);
 	atomic_store_explicit(&thread->stack_end, 0, memory_order_relaxed);
 	atomic_store_explicit(&thread->resumer_sp, 0, memory_order_relaxed);

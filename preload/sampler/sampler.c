@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -31,6 +32,7 @@ enum {
 	KERNEL_TICK_HZ = 250, /* above, CPU timers lose ticks: CONFIG_HZ of the usual kernels */
 	SCAN_NS = 500000000,
 	SIGNAL_CHECK_NS = 1000000000,
+	MASK_CHECK_NS = 100000000,
 };
 
 static struct {
@@ -45,6 +47,38 @@ static struct {
 	uint32_t next_check;  /* index of the block to look at again */
 	int waiting_for_ring; /* counted in a turn */
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/*
+ * A signal that is blocked waits, and a thread that then calls sigwait() gets it instead of what it
+ * waits for: threads that block ours get no clock while they do.
+ */
+static void note_mask(struct thread *thread, bool blocks)
+{
+	if (blocks && !thread->blocks_signal) {
+		stat_count(STAT_THREADS_BLOCKING);
+		log_line(LOG_INFO,
+			 "thread %d (%s) blocks signal %d: it is not sampled while it does",
+			 thread->tid, thread->name, self.signo);
+	}
+	thread->blocks_signal = blocks;
+}
+
+static bool own_mask_blocks(void)
+{
+	sigset_t mask;
+
+	return pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0 && sigismember(&mask, self.signo) == 1;
+}
+
+/* Our thread: THREAD's mask, looked at anew now and then. */
+static bool mask_blocks(struct thread *thread, uint64_t now_ns)
+{
+	if (now_ns >= thread->mask_check_ns) {
+		note_mask(thread, tasks_blocks(thread->tid, self.signo));
+		thread->mask_check_ns = now_ns + MASK_CHECK_NS;
+	}
+	return thread->blocks_signal;
+}
 
 static bool is_stopped(void)
 {
@@ -140,7 +174,9 @@ static struct thread *adopt_under_lock(pid_t tid)
 		return NULL;
 	}
 	describe_own(thread);
-	if (!uses_perf() && !has_clock(thread) && !thread->clock_failed && !is_stopped())
+	note_mask(thread, own_mask_blocks());
+	if (!thread->blocks_signal && !uses_perf() && !has_clock(thread) && !thread->clock_failed &&
+	    !is_stopped())
 		arm_timer(thread);
 	return thread;
 }
@@ -197,7 +233,8 @@ int sampler_start(uint32_t hz, uint64_t ring_memory)
 
 static void serve(void *context, struct thread *thread)
 {
-	(void)context;
+	uint64_t now_ns = *(const uint64_t *)context;
+
 	if (!blocks_is_live(thread)) {
 		/* The thread that ended could not close what is in our table. */
 		clock_perf_disarm(thread);
@@ -205,7 +242,8 @@ static void serve(void *context, struct thread *thread)
 	}
 	if (atomic_load_explicit(&thread->ring, memory_order_relaxed) == NULL)
 		self.waiting_for_ring++;
-	if (has_clock(thread) || thread->clock_failed)
+	/* Masks of threads that have a clock are looked at by the scan, a few at a time. */
+	if (has_clock(thread) || thread->clock_failed || mask_blocks(thread, now_ns))
 		return;
 	if (uses_perf())
 		arm_perf(thread);
@@ -234,11 +272,11 @@ uint64_t sampler_work(uint64_t now_ns)
 	}
 	pthread_mutex_lock(&self.lock);
 	if (now_ns >= self.next_scan_ns) {
-		scan_threads(self.our_tid);
+		scan_threads(self.our_tid, self.signo);
 		self.next_scan_ns = now_ns + SCAN_NS;
 	}
 	self.waiting_for_ring = 0;
-	blocks_each(serve, NULL);
+	blocks_each(serve, &now_ns);
 	blocks_recycle(now_ns);
 	pthread_mutex_unlock(&self.lock);
 	pool_fill((unsigned int)self.waiting_for_ring);

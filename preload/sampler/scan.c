@@ -12,6 +12,7 @@
 
 #include "preload/base/stats.h"
 #include "preload/sampler/blocks.h"
+#include "preload/sampler/clock_perf.h"
 #include "preload/sampler/clock_timer.h"
 #include "preload/sampler/tasks.h"
 
@@ -20,6 +21,7 @@ enum { CHECKS_A_SCAN = 16 };
 
 static struct {
 	pid_t our_tid;
+	int signo;	     /* of the clocks */
 	uint32_t next_check; /* index of the block to look at again */
 	int known_count;
 	pid_t known[BLOCKS_MAX]; /* tids with a live block, sorted, during a scan */
@@ -98,6 +100,10 @@ static void look_again(struct thread *thread)
 	}
 	thread->start_time = task.start_time;
 	tasks_read_name(thread->tid, thread->name, sizeof(thread->name));
+	if (tasks_blocks(thread->tid, self.signo)) {
+		clock_timer_disarm(thread);
+		clock_perf_disarm(thread);
+	}
 }
 
 static void look_at_some_again(void)
@@ -108,10 +114,11 @@ static void look_at_some_again(void)
 		look_again(&thread_table.blocks[self.next_check++ % count]);
 }
 
-void scan_threads(pid_t our_tid)
+void scan_threads(pid_t our_tid, int signo)
 {
 	self.known_count = 0;
 	self.our_tid = our_tid;
+	self.signo = signo;
 	blocks_each(list_or_end, NULL);
 	qsort(self.known, (size_t)self.known_count, sizeof(self.known[0]), compare_tids);
 	tasks_each(meet, NULL);

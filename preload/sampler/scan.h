@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-/* OUR_TID is never given a block. */
-void scan_threads(pid_t our_tid);
+/* OUR_TID is never given a block. Threads that block SIGNO meanwhile lose their clock. */
+void scan_threads(pid_t our_tid, int signo);
 
 #endif /* PRELOAD_SAMPLER_SCAN_H */

@@ -28,6 +28,15 @@ int tasks_read_file(pid_t tid, const char *file, char *text, size_t size);
 /* 0, -ESRCH when there is no such thread, -EINVAL when its line makes no sense. */
 int tasks_read(pid_t tid, struct task *task);
 
+/*
+ * Whether thread TID blocks signal SIGNO now (SigBlk in its status, proc(5)). False also when that
+ * cannot be read.
+ */
+bool tasks_blocks(pid_t tid, int signo);
+
+/* From the text of a status file: the bit of SIGNO in the mask SigBlk. */
+bool tasks_parse_blocked(const char *text, int signo);
+
 /* The thread's name, cut to SIZE with a NUL; NAME is left alone when it cannot be read. */
 void tasks_read_name(pid_t tid, char *name, size_t size);
 

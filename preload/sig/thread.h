@@ -84,10 +84,12 @@ struct thread {
 
 	/* The sampler's. */
 	timer_t timer;
-	atomic_bool has_timer; /* whoever exchanges it to false deletes the timer */
-	bool clock_failed;     /* counted, not tried again */
-	atomic_int perf_fd;    /* in our thread's descriptor table; -1: none */
-	uint64_t ended_ns;     /* when our thread saw the end; 0: not yet */
+	atomic_bool has_timer;	/* whoever exchanges it to false deletes the timer */
+	bool clock_failed;	/* counted, not tried again */
+	bool blocks_signal;	/* no clock: its signal would wait for a sigwait of the host's */
+	uint64_t mask_check_ns; /* when to look at its mask again */
+	atomic_int perf_fd;	/* in our thread's descriptor table; -1: none */
+	uint64_t ended_ns;	/* when our thread saw the end; 0: not yet */
 } __attribute__((aligned(64)));
 
 /*

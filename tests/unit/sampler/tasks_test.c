@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -126,12 +127,30 @@ static void other_threads_are_known(void **unused)
 	assert_int_equal(tasks_read(found.tid, &(struct task){ 0 }), -ESRCH);
 }
 
+static void blocked_signals_are_told(void **unused)
+{
+	sigset_t mask;
+
+	(void)unused;
+	assert_false(tasks_blocks(gettid(), SIGPROF));
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGPROF);
+	pthread_sigmask(SIG_BLOCK, &mask, NULL);
+	assert_true(tasks_blocks(gettid(), SIGPROF));
+	assert_false(tasks_blocks(gettid(), SIGVTALRM));
+	pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
+	assert_false(tasks_blocks(gettid(), SIGPROF));
+	assert_false(tasks_blocks(1 << 30, SIGPROF));
+	assert_false(tasks_parse_blocked("", SIGPROF));
+	assert_false(tasks_parse_blocked("Name:\tx\nSigBlk:\tnonsense\n", SIGPROF));
+	assert_true(tasks_parse_blocked("Name:\tx\nSigBlk:\tfffffffe7ffbfeff\n", SIGPROF));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stat_lines),
-		cmocka_unit_test(damaged_stat_lines),
-		cmocka_unit_test(main_thread_is_known),
+		cmocka_unit_test(blocked_signals_are_told), cmocka_unit_test(stat_lines),
+		cmocka_unit_test(damaged_stat_lines),	    cmocka_unit_test(main_thread_is_known),
 		cmocka_unit_test(other_threads_are_known),
 	};
 
