@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/base/clock.h"
 #include "preload/base/state.h"
 
 enum job_state { JOB_WAITING, JOB_RUNNING, JOB_DONE, JOB_GIVEN_UP };
@@ -33,14 +34,6 @@ static struct {
 	struct job *queue;    /* newest first */
 	bool is_closed;
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void wait_while(atomic_int *word, int value, uint64_t limit_ns)
 {
@@ -75,7 +68,7 @@ static void wait_for(struct job *job, uint64_t end_ns)
 {
 	for (;;) {
 		int seen = atomic_load_explicit(&job->state, memory_order_acquire);
-		uint64_t now = now_ns();
+		uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 		if (seen == JOB_DONE || seen == JOB_GIVEN_UP)
 			return;
@@ -115,7 +108,7 @@ int errand_send(void (*do_it)(void *argument), void *argument, uint64_t limit_ns
 	}
 	if (state.wake != NULL)
 		state.wake();
-	wait_for(job, now_ns() + limit_ns);
+	wait_for(job, clock_ns(CLOCK_MONOTONIC) + limit_ns);
 	result = atomic_load(&job->state) == JOB_DONE ? 0 : -ETIMEDOUT;
 	free(job);
 	return result;

@@ -17,6 +17,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "preload/base/clock.h"
 #include "preload/base/config.h"
 #include "preload/base/state.h"
 #include "preload/encode/writer.h"
@@ -62,14 +63,6 @@ static struct {
 	pthread_mutex_t lock; /* guards the list; taken before a profile's own */
 	struct manual *open;
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- made and freed ---------------------------------------------------------------------------
  */

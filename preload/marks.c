@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "preload/base/clock.h"
+
 enum { CALL_DEPTH = 32 };
 
 /* A thread's host calls that have begun. */
@@ -17,14 +19,6 @@ struct calling {
 	uint32_t depth;
 	struct chunk_interval open[CALL_DEPTH];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static struct calling *calling_of(struct marks *marks, uint64_t tid)
 {
@@ -103,7 +97,7 @@ static int begin_call(const struct marks *marks, struct calling *calling, const 
 		return -ENOMEM;
 	*call = (struct chunk_interval){
 		.name = strdup(name),
-		.start_ns = now_ns() - marks->start_ns,
+		.start_ns = clock_ns(CLOCK_MONOTONIC) - marks->start_ns,
 		.thread_id = calling->tid,
 	};
 	if (call->name == NULL)
@@ -119,7 +113,7 @@ static int end_call(struct marks *marks, struct calling *calling)
 	if (calling->depth == 0)
 		return -EINVAL;
 	call = &calling->open[--calling->depth];
-	call->duration_ns = now_ns() - marks->start_ns - call->start_ns;
+	call->duration_ns = clock_ns(CLOCK_MONOTONIC) - marks->start_ns - call->start_ns;
 	return keep_call(marks, call);
 }
 

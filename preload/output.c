@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/base/clock.h"
 #include "preload/base/config.h"
 #include "preload/base/log.h"
 #include "preload/base/stats.h"
@@ -37,14 +38,6 @@ static struct {
 	char *engines[MAX_ENGINES];
 	size_t engine_count;
 } self;
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* DIRECTORY with each % doubled, so that the pattern's own are the only ones. */
 static void double_percents(const char *directory, char *out, size_t size)

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/base/clock.h"
 #include "preload/base/config.h"
 #include "preload/base/log.h"
 #include "preload/base/state.h"
@@ -65,14 +66,6 @@ static struct {
 		next_parked_ns;
 	bool has_unwinder; /* libunwind was opened, or is not there */
 } self = { .starting = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_MUTEX_INITIALIZER };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static long futex(atomic_int *word, int operation, int value, const struct timespec *timeout)
 {
@@ -208,7 +201,7 @@ static void sample(uint64_t now)
 
 static void turn(void)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	worker_take_in_loads();
 	errand_work();
@@ -224,13 +217,13 @@ static void last_turn(void)
 		drain();
 		parked_collect(take_parked, NULL);
 	}
-	output_finish(now_ns());
+	output_finish(clock_ns(CLOCK_MONOTONIC));
 }
 
 /* How long nothing has to be done if nobody wakes us; NULL: for ever. */
 static const struct timespec *wait_time(struct timespec *time)
 {
-	uint64_t now = now_ns(), until = UINT64_MAX, wait;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = UINT64_MAX, wait;
 
 	if (atomic_load(&self.is_sampling))
 		until = now + TURN_MS * MILLISECOND_NS;
@@ -374,12 +367,12 @@ atomic_int *worker_wake_word(void)
 void worker_finish(uint64_t limit_ns)
 {
 	int saved_errno = errno, idle = 0;
-	uint64_t end = now_ns() + limit_ns, now;
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + limit_ns, now;
 
 	if (!self.is_started || !atomic_compare_exchange_strong(&self.finish, &idle, 1))
 		return;
 	worker_wake();
-	while (atomic_load(&self.finish) != 2 && (now = now_ns()) < end) {
+	while (atomic_load(&self.finish) != 2 && (now = clock_ns(CLOCK_MONOTONIC)) < end) {
 		struct timespec left = {
 			.tv_sec = (time_t)((end - now) / 1000000000u),
 			.tv_nsec = (long)((end - now) % 1000000000u),

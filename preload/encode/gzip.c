@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "preload/base/clock.h"
 #include "preload/encode/disk.h"
 
 enum { GZIP_WINDOW = 15 + 16, BUFFER = 64 * 1024, MEASURED = 1 << 20 };
@@ -18,14 +19,6 @@ struct stream {
 	uint64_t read, written;
 	uint8_t in[BUFFER], out[BUFFER];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* Compresses what is in the input buffer; FLUSH: Z_FINISH with the last. */
 static int deflate_input(struct stream *stream, int flush)
@@ -74,14 +67,15 @@ static bool is_too_slow(const struct stream *stream, uint64_t size, uint64_t spe
 
 static int compress_all(struct stream *stream, uint64_t size, uint64_t budget_ns)
 {
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 	int error = 0;
 
 	while (error == 0 && stream->read < size) {
 		error = fill_input(stream, size);
 		if (error == 0)
 			error = deflate_input(stream, stream->read == size ? Z_FINISH : Z_NO_FLUSH);
-		if (error == 0 && is_too_slow(stream, size, now_ns() - start_ns, budget_ns))
+		if (error == 0 &&
+		    is_too_slow(stream, size, clock_ns(CLOCK_MONOTONIC) - start_ns, budget_ns))
 			error = -ETIME;
 	}
 	return error;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "preload/base/clock.h"
 #include "preload/base/stats.h"
 #include "preload/load/map.h"
 
@@ -91,14 +92,6 @@ static uint32_t add_slot(struct instance_key key, uint32_t id)
 	return index;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint32_t next_serial(uint32_t loading)
 {
 	uint32_t serial = map_get(&self.serials, loading, 0) + 1;
@@ -121,7 +114,7 @@ static uint32_t create(struct instance_key key, uint32_t loading)
 		.loading = loading,
 		.serial = loading != 0 ? next_serial(loading) : 0,
 		.store = key.store,
-		.created_ns = now_ns(),
+		.created_ns = clock_ns(CLOCK_MONOTONIC),
 	};
 	stat_count(STAT_INSTANCES);
 	return id;

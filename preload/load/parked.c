@@ -9,6 +9,7 @@
 
 #include <time.h>
 
+#include "preload/base/clock.h"
 #include "preload/base/config.h"
 #include "preload/base/stats.h"
 
@@ -34,14 +35,6 @@ static bool is_on(void)
 	const struct config *config = config_current();
 
 	return config != NULL && config->wall;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static struct slot *slot_at(uintptr_t key, uint32_t step)
@@ -93,7 +86,7 @@ void parked_begin(const void *key, uint32_t instance)
 		}
 		atomic_store_explicit(&slot->instance, instance, memory_order_relaxed);
 	}
-	atomic_store_explicit(&slot->since_ns, now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&slot->since_ns, clock_ns(CLOCK_MONOTONIC), memory_order_relaxed);
 	/* release: pairs with find() and parked_collect() */
 	atomic_store_explicit(&slot->key, (uintptr_t)key, memory_order_release);
 }
@@ -101,7 +94,7 @@ void parked_begin(const void *key, uint32_t instance)
 static void stop(struct slot *slot)
 {
 	uint64_t since = atomic_exchange_explicit(&slot->since_ns, 0, memory_order_relaxed);
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (since != 0 && now > since)
 		atomic_fetch_add_explicit(&slot->pending_ns, now - since, memory_order_relaxed);
@@ -145,7 +138,7 @@ static uint64_t collect(struct slot *slot, uintptr_t key, uint64_t now)
 void parked_collect(void (*visit)(void *context, uint32_t instance, uint64_t wall_ns),
 		    void *context)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (!is_on())
 		return;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "preload/base/clock.h"
 #include "preload/base/guarded.h"
 #include "preload/sampler/copied.h"
 #include "preload/sig/cpu.h"
@@ -296,13 +297,11 @@ static struct sample *finish(const struct chain *chain, uintptr_t pc, size_t sli
 {
 	struct sample *sample = self.sample;
 	uint64_t *registers = self.sample->words + chain->count;
-	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	cpu_caller_registers(pc, 0, self.sp, registers);
 	memcpy(registers + SAMPLE_REGISTERS, self.stack.bytes, slice_size);
 	sample->kind = SAMPLE_HOST;
-	sample->time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	sample->time_ns = clock_ns(CLOCK_MONOTONIC);
 	sample->generation = chain->ranges != NULL ? chain->ranges->generation : 0;
 	sample->instance = self.depth > 0 ? self.entries[self.depth - 1].instance : 0;
 	sample->weight = 1;

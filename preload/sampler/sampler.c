@@ -44,7 +44,6 @@ static struct {
 	const char *_Atomic why;
 	pid_t our_tid; /* of the thread that calls sampler_work() */
 	uint64_t next_scan_ns, next_signal_check_ns;
-	uint32_t next_check;  /* index of the block to look at again */
 	int waiting_for_ring; /* counted in a turn */
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
