@@ -80,12 +80,12 @@ static void task_open(struct task *task, wasm_engine_t *engine, const wasmtime_m
 		exit(1);
 	}
 	task->function = item.of.func;
-	task->args[0] =
-		(wasmtime_val_t){ .kind = WASMTIME_I32, .of.i32 = (int32_t)options->argument };
 }
 
-static void task_start(struct task *task)
+static void task_start(struct task *task, const struct options *options)
 {
+	task->args[0] =
+		(wasmtime_val_t){ .kind = WASMTIME_I32, .of.i32 = (int32_t)argument_next(options) };
 	task->future = wasmtime_func_call_async(task->context, &task->function, task->args, 1, NULL,
 						0, &task->trap, &task->error);
 }
@@ -101,14 +101,14 @@ static bool task_poll(struct task *task)
 	return true;
 }
 
-/* One call of each, in turn, PARK_MS between two rounds. Returns the polls it took. */
-static uint64_t both(struct task tasks[FUTURES], uint32_t park_ms)
+/* One call of each, in turn, park_ms between two rounds. Returns the polls it took. */
+static uint64_t both(struct task tasks[FUTURES], const struct options *options)
 {
 	uint64_t polls = 0;
 	size_t running = FUTURES;
 
 	for (size_t i = 0; i < FUTURES; i++)
-		task_start(&tasks[i]);
+		task_start(&tasks[i], options);
 	while (running > 0) {
 		for (size_t i = 0; i < FUTURES; i++) {
 			if (tasks[i].future == NULL)
@@ -116,8 +116,8 @@ static uint64_t both(struct task tasks[FUTURES], uint32_t park_ms)
 			polls++;
 			running -= task_poll(&tasks[i]);
 		}
-		if (running > 0 && park_ms > 0)
-			usleep(park_ms * 1000);
+		if (running > 0 && options->park_ms > 0)
+			usleep(options->park_ms * 1000);
 	}
 	return polls;
 }
@@ -131,7 +131,7 @@ void async_run(wasm_engine_t *engine, const wasmtime_module_t *module,
 	for (size_t i = 0; i < FUTURES; i++)
 		task_open(&tasks[i], engine, module, options);
 	for (uint64_t i = 0; options->cpu_ms > 0 ? call_cpu_ms() < end_ms : i < options->calls; i++)
-		polls += both(tasks, options->park_ms);
+		polls += both(tasks, options);
 	if (options->cpu_ms > 0) /* how often they took turns is not the same in every run */
 		printf("async: done\n");
 	else

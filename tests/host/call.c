@@ -83,18 +83,30 @@ static void call_once(const struct callee *callee, uint32_t argument, struct cou
 	}
 }
 
+uint32_t argument_next(const struct options *options)
+{
+	static _Thread_local uint64_t state = 1;
+
+	if (options->cpu_ms == 0)
+		return options->argument;
+	state = state * 6364136223846793005 + 1442695040888963407;
+	return options->argument / 2 + (uint32_t)((state >> 33) % (options->argument + 1));
+}
+
 /* Rounds over all callees, until the CPU time is used or the calls are made. */
 static void call_all(const struct callee *callees, uint32_t count, const struct options *options,
 		     struct counts *counts)
 {
 	uint64_t end_ms = call_cpu_ms() + options->cpu_ms;
+	uint32_t argument;
 
 	for (uint64_t round = 0;; round++) {
 		if (options->cpu_ms > 0 ? call_cpu_ms() >= end_ms : round >= options->calls)
 			return;
+		argument = argument_next(options);
 		for (uint32_t i = 0; i < count; i++)
 			for (uint32_t n = 0; n <= (options->is_skewed ? i : 0); n++)
-				call_once(&callees[i], options->argument, counts);
+				call_once(&callees[i], argument, counts);
 	}
 }
 

@@ -54,8 +54,7 @@ static wasmtime_component_t *component_load(wasm_engine_t *engine, const struct 
 static void component_call(wasmtime_context_t *context, wasmtime_component_instance_t *instance,
 			   const struct options *options)
 {
-	wasmtime_component_val_t args[1] = { { .kind = WASMTIME_COMPONENT_U32,
-					       .of.u32 = options->argument } };
+	wasmtime_component_val_t args[1] = { { .kind = WASMTIME_COMPONENT_U32 } };
 	uint64_t end_ms = call_cpu_ms() + options->cpu_ms;
 	wasmtime_component_func_t function;
 	wasmtime_component_export_index_t *index = wasmtime_component_instance_get_export_index(
@@ -67,9 +66,12 @@ static void component_call(wasmtime_context_t *context, wasmtime_component_insta
 		exit(1);
 	}
 	wasmtime_component_export_index_delete(index);
-	for (uint64_t i = 0; options->cpu_ms > 0 ? call_cpu_ms() < end_ms : i < options->calls; i++)
+	for (uint64_t i = 0; options->cpu_ms > 0 ? call_cpu_ms() < end_ms : i < options->calls;
+	     i++) {
+		args[0].of.u32 = argument_next(options);
 		check("call", wasmtime_component_func_call(&function, context, args, 1, NULL, 0),
 		      NULL);
+	}
 }
 
 void component_run(wasm_engine_t *engine, const struct options *options)

@@ -16,7 +16,7 @@
 struct options {
 	const char *guest;  /* file with the wasm bytes */
 	const char *export; /* what to call */
-	uint32_t argument;  /* of each call */
+	uint32_t argument;  /* of each call; with CPU_MS the mean, see argument_next() */
 	uint64_t cpu_ms;    /* call until the thread has used this much; 0: CALLS times */
 	uint64_t calls;
 	uint32_t stores, instances; /* per thread; instances per store */
@@ -49,6 +49,12 @@ wasmtime_module_t *load_module(wasm_engine_t *engine, const struct options *opti
 void call_module(wasm_engine_t *engine, const wasmtime_module_t *module,
 		 const struct options *options, uint32_t number);
 uint64_t call_cpu_ms(void); /* CPU time of the calling thread */
+/*
+ * The argument of the calling thread's next call. A guest that takes equally long each time can
+ * fall into step with the clock that samples it, and then one of its parts is always met: where the
+ * time is given and not the number of calls, the argument varies by half, evenly.
+ */
+uint32_t argument_next(const struct options *options);
 
 /* import.c: what guests may import. */
 wasm_trap_t *import_work(void *env, wasmtime_caller_t *caller, const wasmtime_val_t *args,
