@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preload/base/values.h"
+
+enum { CONFIG_ROTATE_FILES_MAX = 1000, DEFAULT_CACHE_SIZE = 256 << 20 };
+
 static int parse_choice(const char *text, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -34,24 +38,58 @@ static int parse_hz(struct config *config, const char *text)
 
 static int parse_memory(struct config *config, const char *text)
 {
-	static const char suffixes[] = "kMG";
+	uint64_t size;
 	char *end;
-	unsigned long long size = strtoull(text, &end, 10);
-	const char *suffix = *end != '\0' ? strchr(suffixes, *end) : NULL;
 
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	if (suffix != NULL) {
-		unsigned int shift = 10 * (unsigned int)(suffix - suffixes + 1);
-
-		if (size >> (64 - shift) != 0)
-			return -EINVAL;
-		size <<= shift;
-		end++;
-	}
-	if (*end != '\0' || size < 1 << 20)
+	if (values_size(text, &end, &size) != 0 || *end != '\0' || size < 1 << 20)
 		return -EINVAL;
 	config->memory = size;
+	return 0;
+}
+
+/* `DIR,SIZE`, or DIR alone, which may have commas. */
+static int parse_cache(struct config *config, const char *text)
+{
+	const char *comma = strrchr(text, ',');
+	uint64_t size = DEFAULT_CACHE_SIZE;
+	char *end, *folder;
+
+	config->cache = NULL;
+	if (*text == '\0')
+		return 0;
+	if (*text != '/')
+		return -EINVAL;
+	if (comma != NULL && (values_size(comma + 1, &end, &size) != 0 || *end != '\0')) {
+		size = DEFAULT_CACHE_SIZE;
+		comma = NULL;
+	}
+	folder = comma != NULL ? strndup(text, (size_t)(comma - text)) : strdup(text);
+	if (folder == NULL)
+		return -ENOMEM;
+	config->cache = folder;
+	config->cache_size = size;
+	return 0;
+}
+
+static int parse_rotate(struct config *config, const char *text)
+{
+	struct config_rotate rotate;
+	unsigned long files;
+	char *end;
+
+	if (strcmp(text, "off") == 0) {
+		config->rotate = (struct config_rotate){ 0 };
+		return 0;
+	}
+	if (values_duration(text, &end, &rotate.age_ns) != 0 || *end != ',' ||
+	    values_size(end + 1, &end, &rotate.size) != 0 || *end != ',' || end[1] < '0' ||
+	    end[1] > '9')
+		return -EINVAL;
+	files = strtoul(end + 1, &end, 10);
+	if (*end != '\0' || files < 1 || files > CONFIG_ROTATE_FILES_MAX)
+		return -EINVAL;
+	rotate.files = (uint32_t)files;
+	config->rotate = rotate;
 	return 0;
 }
 
@@ -92,6 +130,15 @@ static int parse_stacks(struct config *config, const char *text)
 
 	if (choice >= 0)
 		config->stacks = (enum stacks)choice;
+	return choice < 0 ? choice : 0;
+}
+
+static int parse_hostcalls(struct config *config, const char *text)
+{
+	static const char *const names[] = { "sampled", "exact" };
+	int choice = parse_choice(text, names, ARRAY_SIZE(names));
+
+	config->exact_hostcalls = choice == 1;
 	return choice < 0 ? choice : 0;
 }
 
@@ -158,6 +205,30 @@ static int parse_exact_output(struct config *config, const char *text)
 	return parse_flag(&config->exact_output, text);
 }
 
+static int parse_start(struct config *config, const char *text)
+{
+	return parse_flag(&config->start, text);
+}
+
+static int parse_control(struct config *config, const char *text)
+{
+	config->control = NULL;
+	if (strcmp(text, "0") == 0)
+		return 0;
+	return *text == '/' || strcmp(text, "1") == 0 ? copy_text(&config->control, text) : -EINVAL;
+}
+
+static int parse_control_gid(struct config *config, const char *text)
+{
+	char *end;
+	unsigned long gid = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || gid >= UINT32_MAX)
+		return -EINVAL;
+	config->control_gid = (int64_t)gid;
+	return 0;
+}
+
 static int parse_list(struct config *config, const char *text)
 {
 	return *text == '\0' ? 0 : copy_text(&config->list, text);
@@ -171,6 +242,7 @@ static int parse_nothing(struct config *config, const char *text)
 }
 
 #define DEFAULT_OUTPUT "guestprof.%e.%p.pb"
+#define DEFAULT_ROTATE "15m,64M,8"
 
 const struct config_variable config_variables[] = {
 	{ "GUESTPROF_HZ", "1 to 10000", "100",
@@ -190,6 +262,9 @@ const struct config_variable config_variables[] = {
 	{ "GUESTPROF_STACKS", "`guest`, `hostcalls`, `full`", "hostcalls",
 	  "which frames are recorded: the guest's; those and that it is in a host call; all",
 	  parse_stacks },
+	{ "GUESTPROF_HOSTCALLS", "`sampled`, `exact`", "sampled",
+	  "exact: also count and time every call of the host functions that a C API defines",
+	  parse_hostcalls },
 	{ "GUESTPROF_UNWINDER", "`libunwind`, `own`", "libunwind",
 	  "what finds the host's frames: libunwind, helped by our own where it cannot; or that "
 	  "alone",
@@ -207,6 +282,26 @@ const struct config_variable config_variables[] = {
 	  parse_debug },
 	{ "GUESTPROF_MEMORY", "size with `k`, `M`, `G`", "64M",
 	  "bound on tables and rings, beyond the tables of the images", parse_memory },
+	{ "GUESTPROF_CACHE", "`/DIR`, or `/DIR,SIZE`", "none",
+	  "folder where what was read of wasm files of 256 kB and more is kept for the next "
+	  "process; "
+	  "the least used go at SIZE (256M)",
+	  parse_cache },
+	{ "GUESTPROF_ROTATE", "`AGE,SIZE,FILES`, or `off`", DEFAULT_ROTATE,
+	  "when a recording is ended and the next begun (0: whatever it is), and how many are "
+	  "kept; "
+	  "off under `record -o`",
+	  parse_rotate },
+	{ "GUESTPROF_CONTROL", "`0`, `1`, socket or directory", "0",
+	  "a Unix socket for `guestprof list`, `start`, `dump`, ...: in "
+	  "`$XDG_RUNTIME_DIR/guestprof`, "
+	  "else `${TMPDIR:-/tmp}/guestprof-UID`; in a path `%p` is the pid",
+	  parse_control },
+	{ "GUESTPROF_CONTROL_GID", "number of a group", "none",
+	  "this group too may use the socket, which must then have a path", parse_control_gid },
+	{ "GUESTPROF_START", "`0`, `1`", "1",
+	  "0: nothing is sampled before `guestprof start`; implies GUESTPROF_CONTROL=1",
+	  parse_start },
 	{ "GUESTPROF_LOG", "`off`, `error`, `info`, `debug`, then `:FILE`", "error",
 	  "what is said, one line each, on standard error or in FILE", parse_log },
 	{ "GUESTPROF_EXACT_OUTPUT", "`0`, `1`", "0",
@@ -293,11 +388,17 @@ void config_read(struct config *config, char *const *environment,
 		.instances = INSTANCES_AUTO,
 		.memory = 64 << 20,
 		.log_level = LOG_ERROR,
+		.start = true,
+		.control_gid = -1,
 	};
+	parse_rotate(config, DEFAULT_ROTATE);
 	for (; environment != NULL && *environment != NULL; environment++) {
 		if (strncmp(*environment, "GUESTPROF_", 10) == 0)
 			read_one(config, *environment, complain, context);
 	}
+	/* Else nothing could ever start it. */
+	if (!config->start && config->control == NULL)
+		config->control = "1";
 }
 
 static const struct config *current;

@@ -16,6 +16,12 @@
 enum stacks { STACKS_GUEST, STACKS_HOSTCALLS, STACKS_FULL };
 enum instances { INSTANCES_AUTO, INSTANCES_ALL, INSTANCES_NONE };
 
+/* GUESTPROF_ROTATE=AGE,SIZE,FILES: when a recording is ended and the next begun. */
+struct config_rotate {
+	uint64_t age_ns, size; /* 0: whatever it is */
+	uint32_t files;	       /* kept, the running one too; 0: no rotation */
+};
+
 struct config {
 	uint32_t hz; /* GUESTPROF_HZ, 1..10000, default 100: samples per CPU second and thread */
 	const char *output;	  /* GUESTPROF_OUTPUT: file name pattern, or "none" */
@@ -27,15 +33,23 @@ struct config {
 	uint64_t memory;	  /* GUESTPROF_MEMORY, bytes (suffix k, M, G), default 64M */
 	enum log_level log_level; /* GUESTPROF_LOG */
 	const char *log_file;
-	bool own_unwinder; /* GUESTPROF_UNWINDER=own: libunwind is not used */
-	bool exact_output; /* GUESTPROF_EXACT_OUTPUT=1, set by `record -o`: replace the file that
-			      OUTPUT names */
+	bool exact_hostcalls; /* GUESTPROF_HOSTCALLS=exact: host functions are wrapped and counted
+			       */
+	bool own_unwinder;    /* GUESTPROF_UNWINDER=own: libunwind is not used */
+	bool exact_output;    /* GUESTPROF_EXACT_OUTPUT=1, set by `record -o`: replace the file that
+				 OUTPUT names */
 	bool wall;	  /* GUESTPROF_WALL=1: also the time that threads wait with a guest on their
 			     stack */
 	bool embed_debug; /* GUESTPROF_DEBUG=embed: debug sections of sampled modules go into the
 			     recording */
-	const char *list; /* GUESTPROF_LIST: file to which each recording's pid and path are
-			     appended; NULL */
+	bool start;	  /* GUESTPROF_START=0: samples are taken only after a `start` */
+	const char *control; /* GUESTPROF_CONTROL: "1", or a file or directory; NULL: no socket */
+	int64_t control_gid; /* GUESTPROF_CONTROL_GID; -1: none */
+	struct config_rotate rotate;
+	const char *cache;   /* GUESTPROF_CACHE: folder (load/cache.h); NULL: none */
+	uint64_t cache_size; /* of all files in it */
+	const char *list;    /* GUESTPROF_LIST: file to which each recording's pid and path are
+				appended; NULL */
 };
 
 struct config_variable {

@@ -26,6 +26,8 @@
 	ROW(LOST_FORK, "lost_fork", "samples lost: taken before a fork, not drained")           \
 	ROW(UNLISTED, "unlisted", "samples of modules that are not listed")                     \
 	ROW(TRUNCATED, "truncated", "samples whose stack was cut")                              \
+	ROW(GUESSED, "guessed",                                                                 \
+	    "samples with a frame found without a table, by what the stack looked like")        \
 	ROW(UNNAMED, "unnamed", "samples whose leaf has no name")                               \
 	ROW(NO_GUEST_FOUND, "no_guest_found", "stack slices in which no guest frame was found") \
 	ROW(MODULES, "modules", "modules seen")                                                 \
@@ -44,6 +46,8 @@
 	ROW(WAITS, "waits", "looks at a thread that waited with a guest on its stack")          \
 	ROW(WAITS_MOVED, "waits_moved", "waits that ended while they were looked at")           \
 	ROW(WAITS_REFUSED, "waits_refused", "looks that the kernel refused (PR_SET_DUMPABLE)")  \
+	ROW(HOSTCALLS_UNTOLD, "hostcalls_untold",                                               \
+	    "counted host calls beyond the number of functions we keep")                        \
 	ROW(PARKED_TOO_MANY, "parked_too_many", "parked calls beyond the number we keep")
 
 enum stat_id {
@@ -61,6 +65,12 @@ extern const char *const stat_names[STAT_COUNT];
 static inline void stat_add(enum stat_id which, unsigned long long n)
 {
 	atomic_fetch_add_explicit(&stats[which], n, memory_order_relaxed);
+}
+
+/* Counts what is true of the process, and not only of the time in which a recording was made. */
+static inline bool stat_is_of_process(enum stat_id which)
+{
+	return which >= STAT_MODULES && which <= STAT_CLOCK_FAILED && which != STAT_HANDLER_NS;
 }
 
 static inline void stat_count(enum stat_id which)

@@ -51,6 +51,34 @@ static void test_defaults(void **unused)
 	assert_int_equal(config.log_level, LOG_ERROR);
 	assert_false(config.exact_output);
 	assert_false(config.wall);
+	assert_true(config.start);
+	assert_null(config.control);
+	assert_true(config.control_gid == -1);
+	assert_true(config.rotate.age_ns == 900 * UINT64_C(1000000000));
+	assert_true(config.rotate.size == 64 << 20);
+	assert_int_equal(config.rotate.files, 8);
+	assert_int_equal(said_count, 0);
+}
+
+static void test_control(void **unused)
+{
+	char *const paused[] = { "GUESTPROF_START=0", NULL };
+	char *const named[] = { "GUESTPROF_START=0", "GUESTPROF_CONTROL=/run/x/",
+				"GUESTPROF_CONTROL_GID=1234", "GUESTPROF_ROTATE=0,1G,3", NULL };
+	char *const off[] = { "GUESTPROF_CONTROL=0", "GUESTPROF_ROTATE=off", NULL };
+	struct config config = read_environment(paused);
+
+	(void)unused;
+	assert_false(config.start);
+	assert_string_equal(config.control, "1");
+	config = read_environment(named);
+	assert_string_equal(config.control, "/run/x/");
+	assert_true(config.control_gid == 1234);
+	assert_true(config.rotate.age_ns == 0 && config.rotate.size == 1 << 30);
+	assert_int_equal(config.rotate.files, 3);
+	config = read_environment(off);
+	assert_null(config.control);
+	assert_int_equal(config.rotate.files, 0);
 	assert_int_equal(said_count, 0);
 }
 
@@ -98,6 +126,16 @@ static void test_bad_values_keep_the_default(void **unused)
 		"GUESTPROF_EXACT_OUTPUT=2",
 		"GUESTPROF_WALL=yes",
 		"GUESTPROF_INSTANCES=",
+		"GUESTPROF_START=",
+		"GUESTPROF_CONTROL=here",
+		"GUESTPROF_CONTROL_GID=-1",
+		"GUESTPROF_CONTROL_GID=4294967295",
+		"GUESTPROF_ROTATE=",
+		"GUESTPROF_ROTATE=15m,64M",
+		"GUESTPROF_ROTATE=15x,64M,8",
+		"GUESTPROF_ROTATE=15m,64M,0",
+		"GUESTPROF_ROTATE=15m,64M,1001",
+		"GUESTPROF_ROTATE=99999999999999999999d,64M,8",
 	};
 	char *const empty[] = { NULL };
 	struct config expected = read_environment(empty);
@@ -115,6 +153,9 @@ static void test_bad_values_keep_the_default(void **unused)
 		assert_true(config.memory == expected.memory);
 		assert_int_equal(config.log_level, expected.log_level);
 		assert_int_equal(config.exact_output, expected.exact_output);
+		assert_true(config.control == NULL && config.control_gid == -1 && config.start);
+		assert_true(config.rotate.age_ns == expected.rotate.age_ns);
+		assert_int_equal(config.rotate.files, expected.rotate.files);
 	}
 }
 
@@ -148,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_every_value),
+		cmocka_unit_test(test_control),
 		cmocka_unit_test(test_bad_values_keep_the_default),
 		cmocka_unit_test(test_unknown_name_is_answered_with_the_nearest),
 		cmocka_unit_test(test_hostile_text_is_bounded),
