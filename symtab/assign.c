@@ -54,15 +54,17 @@ static uint32_t count_mapped(const struct module *module)
 static uint32_t find_imports(const struct module *module, const struct modinfo *info,
 			     uint32_t count)
 {
-	uint32_t named = module->names.count;
+	const struct nametable *names;
 
 	if (module->is_component)
 		return UINT32_MAX;
 	if (info->imports_are_known)
 		return info->imported_functions;
-	if (named < count || named == 0 || module->names.entries[named - 1].function != named - 1)
+	names = naming_table(module);
+	if (names == NULL || names->count < count || names->count == 0 ||
+	    names->entries[names->count - 1].function != names->count - 1)
 		return UINT32_MAX;
-	return named - count;
+	return names->count - count;
 }
 
 static void assign_by_map(struct module *module, const struct modinfo *info)

@@ -33,8 +33,8 @@ enum {
 	RUST_OPTIONS = DMGL_PARAMS | DMGL_ANSI | DMGL_VERBOSE, /* with hashes: they tell apart */
 	CXX_OPTIONS = DMGL_PARAMS | DMGL_ANSI,		       /* std::string in short */
 	MAX_MANGLED = 32 << 10,				       /* wasm-bindgen makes 9,400 bytes */
-	MAX_TEXT = 64 << 10,				       /* 7,274 seen; longer is a bomb */
-	MAX_CXX = 1024, /* libiberty takes no longer ones without DMGL_NO_RECURSE_LIMIT */
+	MAX_TEXT = 12 << 10, /* 7,274 seen; longer is a bomb, and 64 kB of one take 250 us */
+	MAX_CXX = 1024,	     /* libiberty takes no longer ones without DMGL_NO_RECURSE_LIMIT */
 };
 
 /* One mapping: a guard that no array on the stack can jump over, and the rest. */

@@ -11,6 +11,7 @@
 struct blob {
 	uint8_t *bytes; /* NULL when the section is absent or empty */
 	size_t size;
+	bool is_mapped; /* by blob_new(); else from malloc() */
 };
 
 struct image_tables {
@@ -24,6 +25,11 @@ struct image_tables {
 	uint8_t text_sha256[SHA256_SIZE]; /* of .text, from image_hash() */
 };
 
+/*
+ * Memory for SIZE bytes. What is large has pages of its own, all given at once: a fault for each
+ * costs more than to fill it. 0 or -ENOMEM.
+ */
+int blob_new(struct blob *blob, size_t size);
 void blob_free(struct blob *blob);
 
 #endif /* SYMTAB_ELFIMG_H */

@@ -73,14 +73,15 @@ static void identify_module(const void *what, uint32_t core, struct identity *id
 static void add_module_name(const struct module *module, const struct symbol_record *record,
 			    struct match_fact *fact)
 {
+	const struct nametable *names = naming_table(module);
 	const struct nametable_entry *entry =
-		nametable_find(&module->names, record->symbol.core, fact->function);
+		names != NULL ? nametable_find(names, record->symbol.core, fact->function) : NULL;
 
 	if (entry != NULL) {
 		fact->form = FORM_RAW;
 		fact->name = (const char *)module->tables->names.bytes + entry->name.offset;
 		fact->name_length = entry->name.length;
-	} else if (module->names.count == 0 && record->name.offset != SYMBOLS_NO_NAME) {
+	} else if ((names == NULL || names->count == 0) && record->name.offset != SYMBOLS_NO_NAME) {
 		fact->form = FORM_CLEANED;
 		fact->name = (const char *)module->tables->strtab.bytes + record->name.offset;
 		fact->name_length = record->name.length;
@@ -130,7 +131,7 @@ static uint32_t module_core_count(const struct module *module)
 void match_module(const struct wasmbin *file, const struct module *module, struct match *match)
 {
 	struct match_other what = { .what = module,
-				    .identity = module->identity,
+				    .identity = *module_identity_all(module),
 				    .core_count = module_core_count(module),
 				    .is_whole = true,
 				    .identify = identify_module,

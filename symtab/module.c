@@ -5,7 +5,6 @@
 #include "symtab/module.h"
 
 #include "symtab/assign.h"
-#include "symtab/imagehash.h"
 #include "symtab/modinfo.h"
 #include "symtab/utf8.h"
 
@@ -13,11 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-	SHORT_HASH = 6,
-	HASH_NAME = 12
-}; /* hex digits in `name@3f9a2c`, and where there is no name */
 
 static unsigned long major_version(const struct module *module)
 {
@@ -78,48 +72,6 @@ static void count_functions(struct module *module)
 	module->function_count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
-static void identify(struct module *module)
-{
-	if (module->wasm != NULL)
-		wasmbin_identity(module->wasm, &module->identity);
-	else
-		module->identity.defined_functions = module->function_count;
-	if (module->tables->has_text_hash || module->wasm == NULL)
-		imagehash_identity(module->tables, module->identity.image);
-}
-
-/* The base name of PATH as the module's name. */
-static int name_by_file(struct module *module)
-{
-	const char *slash = strrchr(module->path, '/');
-
-	module->name_origin = NAME_FILE;
-	module->name = strdup(slash != NULL && slash[1] != '\0' ? slash + 1 : module->path);
-	return module->name != NULL ? 0 : -ENOMEM;
-}
-
-static int choose_name(struct module *module, const char *given, const char *guest)
-{
-	int length;
-
-	if (given != NULL && *given != '\0') {
-		module->name_origin = NAME_GIVEN;
-		module->name = utf8_escape_new(given, strlen(given));
-		return module->name != NULL ? 0 : -ENOMEM;
-	}
-	module->name_origin = guest != NULL && *guest != '\0' ? NAME_GUEST : NAME_HASH;
-	if (module->name_origin == NAME_HASH && module->path != NULL)
-		return name_by_file(module);
-	if (module->name_origin == NAME_GUEST)
-		length = asprintf(&module->name, "%s@%.*s", guest, SHORT_HASH,
-				  module_identity(module));
-	else
-		length = asprintf(&module->name, "%.*s", HASH_NAME, module_identity(module));
-	if (length < 0)
-		module->name = NULL; /* undefined after an error */
-	return length < 0 ? -ENOMEM : 0;
-}
-
 /* Code without an image: each range that an FDE describes is a function, without a name. */
 static void take_frames(struct module *module)
 {
@@ -139,10 +91,6 @@ static int read_functions(struct module *module, const struct image_layout *layo
 	struct image_tables *tables = module->tables;
 	int error = symbols_read(tables, layout->text, layout->text_size, &module->symbols);
 
-	/* the image's names are those of the wasm bytes */
-	if (error == 0 && module->wasm == NULL)
-		error = nametable_read(tables, &module->symbols, module->is_component,
-				       &module->names);
 	if (error < 0)
 		return error;
 	module->addrmap =
@@ -156,28 +104,42 @@ static int read_functions(struct module *module, const struct image_layout *layo
 	return 0;
 }
 
+static int copy_text(char **copy, const char *text)
+{
+	if (text == NULL || *text == '\0')
+		return 0;
+	*copy = strdup(text);
+	return *copy != NULL ? 0 : -ENOMEM;
+}
+
 static int describe(struct module *module, const struct module_source *source)
 {
 	struct modinfo info = { 0 };
-	const char *guest_name;
 	int error = 0;
 
 	if (module->wasm == NULL && !module->is_component)
 		error = modinfo_read(&module->tables->info, major_version(module), &info);
 	if (error == 0)
 		error = read_functions(module, &source->layout, &info);
-	if (error == 0) {
-		guest_name = module->wasm != NULL ? wasmbin_name(module->wasm) : info.name;
-		identify(module);
-		error = choose_name(module, source->given_name, guest_name);
-	}
+	if (error == 0)
+		error = copy_text(&module->guest_name,
+				  module->wasm != NULL ? wasmbin_name(module->wasm) : info.name);
 	modinfo_fini(&info);
 	return error;
 }
 
+/* TEXT as it can be shown. */
+static int copy_printable(char **copy, const char *text, char *(*as_shown)(const char *, size_t))
+{
+	if (text == NULL || *text == '\0')
+		return 0;
+	*copy = as_shown(text, strlen(text));
+	return *copy != NULL ? 0 : -ENOMEM;
+}
+
 static int fill(struct module *module, const struct module_source *source)
 {
-	int error;
+	int error = copy_printable(&module->path, source->path, utf8_clean_new);
 
 	module->engine = source->engine;
 	memcpy(module->engine_version, source->layout.engine_version,
@@ -188,15 +150,27 @@ static int fill(struct module *module, const struct module_source *source)
 		module->wasm = wasmbin_ref(source->wasm);
 	if (module->tables == NULL)
 		module->tables = calloc(1, sizeof(*module->tables));
-	if (source->path != NULL && *source->path != '\0')
-		module->path = utf8_escape_new(source->path, strlen(source->path));
-	if (module->tables == NULL ||
-	    (source->path != NULL && *source->path != '\0' && module->path == NULL))
+	module->who = calloc(1, sizeof(*module->who));
+	module->names = calloc(1, sizeof(*module->names));
+	if (module->tables == NULL || module->who == NULL || module->names == NULL)
 		return -ENOMEM;
-	error = describe(module, source);
-	blob_free(&module->tables->symtab);
-	blob_free(&module->tables->info);
+	if (error == 0)
+		error = copy_printable(&module->given_name, source->given_name, utf8_escape_new);
+	if (error == 0)
+		error = describe(module, source);
+	module_drop_read(module);
 	return error;
+}
+
+void module_drop_read(const struct module *module)
+{
+	/* where no wasm bytes were seen both are part of who it is */
+	bool is_who_known = module->wasm != NULL || module->who->is_known;
+
+	if (is_who_known)
+		blob_free(&module->tables->symtab);
+	if (is_who_known && (module->wasm != NULL || module->names->is_read))
+		blob_free(&module->tables->info);
 }
 
 struct module *module_new(const struct module_source *source)
@@ -232,11 +206,15 @@ void module_unref(struct module *module)
 	    atomic_fetch_sub_explicit(&module->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	naming_free(module);
-	nametable_free(&module->names);
+	if (module->names != NULL)
+		nametable_free(module->names);
+	free(module->names);
 	symbols_free(&module->symbols);
 	image_tables_free(module->tables);
 	wasmbin_unref(module->wasm);
-	free(module->name);
+	who_free(module->who);
+	free(module->given_name);
+	free(module->guest_name);
 	free(module->path);
 	free(module);
 }
@@ -245,12 +223,14 @@ void module_unref(struct module *module)
 
 const char *module_name(const struct module *module)
 {
-	return module->name;
+	const char *name = who_of(module)->name;
+
+	return name != NULL ? name : "(out of memory)";
 }
 
 enum name_origin module_name_origin(const struct module *module)
 {
-	return module->name_origin;
+	return who_of(module)->name_origin;
 }
 
 const char *module_path(const struct module *module)
@@ -260,12 +240,14 @@ const char *module_path(const struct module *module)
 
 const char *module_identity(const struct module *module)
 {
-	return module->wasm != NULL ? module->identity.wasm : module->identity.image;
+	const struct identity *identity = &who_of(module)->identity;
+
+	return module->wasm != NULL ? identity->wasm : identity->image;
 }
 
 const struct identity *module_identity_all(const struct module *module)
 {
-	return &module->identity;
+	return &who_of(module)->identity;
 }
 
 bool module_identity_is_wasm(const struct module *module)

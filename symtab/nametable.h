@@ -22,6 +22,7 @@ struct nametable_entry {
 struct nametable {
 	struct nametable_entry *entries; /* ascending by core and function */
 	uint32_t count;
+	bool is_read; /* the owner's: whether nametable_read() was called */
 };
 
 /*

@@ -16,6 +16,21 @@ enum { MAX_SHOWN = 8192 }; /* 7,274 bytes is the longest real one seen */
 
 static const char no_memory[] = "(out of memory)";
 
+const struct nametable *naming_table(const struct module *module)
+{
+	struct nametable *names = module->names;
+
+	if (names->is_read)
+		return names;
+	/* the image's names are those of the wasm bytes */
+	if (module->wasm == NULL &&
+	    nametable_read(module->tables, &module->symbols, module->is_component, names) < 0)
+		return NULL;
+	names->is_read = true;
+	module_drop_read(module);
+	return names;
+}
+
 static const char *symbol_text(const struct module *module, const struct symbol_record *record,
 			       size_t *length)
 {
@@ -29,6 +44,7 @@ const char *naming_raw(const struct module *module, const struct symbol_record *
 		       size_t *length)
 {
 	const struct symbol *symbol = &record->symbol;
+	const struct nametable *names;
 	const struct nametable_entry *entry;
 	const char *name = NULL;
 
@@ -38,7 +54,8 @@ const char *naming_raw(const struct module *module, const struct symbol_record *
 		name = wasmbin_function_name(module->wasm, symbol->core, symbol->function, length);
 	if (name != NULL)
 		return name;
-	entry = nametable_find(&module->names, symbol->core, symbol->function);
+	names = naming_table(module);
+	entry = names != NULL ? nametable_find(names, symbol->core, symbol->function) : NULL;
 	if (entry == NULL || entry->name.length == 0)
 		return symbol_text(module, record, length);
 	*length = entry->name.length;
@@ -63,11 +80,11 @@ static void name_unnamed(const struct module *module, const struct symbol *symbo
 	else if (module->is_component && symbol->function != UINT32_MAX)
 		snprintf(where, sizeof(where), "/wasm[%u]", symbol->core);
 	if (symbol->function != UINT32_MAX)
-		snprintf(out, size, "%.2000s%.2000s!wasm-function[%u]", module->name, where,
+		snprintf(out, size, "%.2000s%.2000s!wasm-function[%u]", module_name(module), where,
 			 symbol->function);
 	else
-		snprintf(out, size, "%.2000s%.2000s!wasm-code[0x%" PRIx64 "]", module->name, where,
-			 symbol->start);
+		snprintf(out, size, "%.2000s%.2000s!wasm-code[0x%" PRIx64 "]", module_name(module),
+			 where, symbol->start);
 }
 
 static void name_builtin(const char *raw, size_t length, char *out, size_t size)
@@ -140,6 +157,9 @@ static struct shown_name *show(struct module *module, const struct symbol *symbo
 	char text[MAX_SHOWN];
 	struct shown_name *shown;
 
+	/* a name that is kept for ever is not to come of a short moment */
+	if (naming_table(module) == NULL)
+		return NULL;
 	if (module->shown == NULL)
 		module->shown = calloc(module->symbols.count, sizeof(*module->shown));
 	if (module->shown == NULL)

@@ -113,6 +113,7 @@ bool set_has(const struct module_set *set, uint32_t loading, const char **name)
 
 	if (found == NULL)
 		return false;
-	*name = found->name != NULL ? found->name : module_name(found->module);
+	if (name != NULL)
+		*name = found->name != NULL ? found->name : module_name(found->module);
 	return true;
 }

@@ -115,6 +115,39 @@ void sha256_add(struct sha256 *sha, const void *bytes, size_t size)
 	memcpy(sha->block, next + size / SHA256_BLOCK * SHA256_BLOCK, size % SHA256_BLOCK);
 }
 
+/* What SHA misses to the next whole block, at most SIZE. */
+static size_t to_block(const struct sha256 *sha, size_t size)
+{
+	size_t missing = (SHA256_BLOCK - sha->size % SHA256_BLOCK) % SHA256_BLOCK;
+
+	return missing < size ? missing : size;
+}
+
+void sha256_add_two(struct sha256 *first, const void *bytes, size_t size, struct sha256 *second,
+		    const void *other_bytes, size_t other_size)
+{
+	const uint8_t *next = bytes, *other = other_bytes;
+	size_t head = to_block(first, size), other_head = to_block(second, other_size), count, both;
+
+	if (size == 0 || other_size == 0) { /* there may be no bytes at all */
+		sha256_add(first, bytes, size);
+		sha256_add(second, other_bytes, other_size);
+		return;
+	}
+	sha256_add(first, next, head);
+	sha256_add(second, other, other_head);
+	next += head, size -= head;
+	other += other_head, other_size -= other_head;
+	count = (size < other_size ? size : other_size) / SHA256_BLOCK;
+	if (!sha256_by_cpu_two(first->state, next, second->state, other, count))
+		count = 0;
+	both = count * SHA256_BLOCK;
+	first->size += both;
+	second->size += both;
+	sha256_add(first, next + both, size - both);
+	sha256_add(second, other + both, other_size - both);
+}
+
 void sha256_end(struct sha256 *sha, uint8_t digest[SHA256_SIZE])
 {
 	static const uint8_t padding[SHA256_BLOCK] = { 0x80 };

@@ -17,6 +17,12 @@ struct sha256 {
 
 void sha256_init(struct sha256 *sha);
 void sha256_add(struct sha256 *sha, const void *bytes, size_t size);
+/*
+ * As sha256_add() on each of two different ones, in the time of the longer: a processor that hashes
+ * by itself waits for its own results, and takes a second stream for nothing.
+ */
+void sha256_add_two(struct sha256 *first, const void *bytes, size_t size, struct sha256 *second,
+		    const void *other_bytes, size_t other_size);
 void sha256_end(struct sha256 *sha, uint8_t digest[SHA256_SIZE]);
 
 /* Writes the digest as 64 lower-case hex digits, terminated. */
@@ -30,5 +36,9 @@ extern const uint32_t sha256_constants[64];
  * having done nothing, when it has none.
  */
 bool sha256_by_cpu(uint32_t state[8], const uint8_t *blocks, size_t count);
+
+/* COUNT blocks each of two streams. */
+bool sha256_by_cpu_two(uint32_t state[8], const uint8_t *blocks, uint32_t other_state[8],
+		       const uint8_t *other_blocks, size_t count);
 
 #endif /* SYMTAB_SHA256_H */

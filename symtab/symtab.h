@@ -51,6 +51,10 @@ struct wasmbin;
  */
 struct wasmbin *wasmbin_parse(const uint8_t *wasm, size_t size);
 
+/* The hash that wasmbin_sha256() gives, alone; and the same as wasmbin_parse() once it is known. */
+void wasmbin_hash(const uint8_t *wasm, size_t size, uint8_t digest[32]);
+struct wasmbin *wasmbin_parse_hashed(const uint8_t *wasm, size_t size, const uint8_t digest[32]);
+
 /*
  * The same, and it keeps where each function's body is: 16 bytes a function, for the command, which
  * compares binaries and looks positions up. In the host nobody needs them.
@@ -172,6 +176,9 @@ struct image_tables;
 
 /* Returns NULL with errno EFAULT (memory went away), EINVAL, ENOMEM. Caller owns the result. */
 struct image_tables *image_copy(const struct memory *memory, const struct image_layout *layout);
+/* The same without what only names functions: of an image whose wasm bytes were read. */
+struct image_tables *image_copy_unnamed(const struct memory *memory,
+					const struct image_layout *layout);
 void image_tables_free(struct image_tables *tables);
 
 /*
@@ -184,7 +191,12 @@ void image_hash(struct image_tables *tables, const struct memory *memory,
 
 /* ---- modules (module.c) --------------------------------------------------------------------- */
 
-/* One unit of guest code with its functions. Immutable but for a cache; reference-counted. */
+/*
+ * One unit of guest code with its functions. Reference-counted, and immutable but for what is made
+ * when it is first asked for: name, identity (of an image of which no wasm bytes were seen: a
+ * millisecond a megabyte of its tables) and the texts of symbols. Threads: one at a time for these
+ * (our thread in the host; the command), any for the rest.
+ */
 struct module;
 
 enum symbol_kind {
@@ -361,7 +373,10 @@ void set_unref(struct module_set *set);
 
 size_t set_count(const struct module_set *set);
 
-/* Whether LOADING is in SET; then *NAME is how it is called there, the set's. */
+/*
+ * Whether LOADING is in SET; then *NAME (NULL: not asked, on any thread) is how it is called there,
+ * the set's.
+ */
 bool set_has(const struct module_set *set, uint32_t loading, const char **name);
 
 /* ---- names (demangle.c) --------------------------------------------------------------------- */

@@ -56,36 +56,56 @@ size_t utf8_printable(const char *text, size_t length)
 	return character == UINT32_MAX || is_hidden(character) ? 0 : needed;
 }
 
-size_t utf8_escape(const char *text, size_t length, char *out, size_t size, bool *whole)
+/* What stands for the byte: \xNN, or a backslash twice. Returns the length. */
+static size_t put_byte(char *out, uint8_t byte)
 {
 	static const char digits[] = "0123456789abcdef";
+
+	out[0] = '\\';
+	if (byte == '\\') {
+		out[1] = '\\';
+		return 2;
+	}
+	out[1] = 'x';
+	out[2] = digits[byte >> 4];
+	out[3] = digits[byte & 15];
+	return 4;
+}
+
+static size_t escape(const char *text, size_t length, char *out, size_t size, bool doubles,
+		     bool *whole)
+{
 	size_t at = 0, used = 0;
 
 	while (at < length) {
 		size_t character = utf8_printable(text + at, length - at);
-		size_t needed = character > 0 ? character : 4;
+		bool is_shown = character > 0 && !(doubles && text[at] == '\\');
+		size_t needed = is_shown ? character : character > 0 ? 2 : 4;
 
 		if (size == 0 || used + needed >= size)
 			break;
-		if (character > 0) {
+		if (is_shown)
 			memcpy(out + used, text + at, character);
-		} else {
-			uint8_t byte = (uint8_t)text[at];
-
-			out[used] = '\\';
-			out[used + 1] = 'x';
-			out[used + 2] = digits[byte >> 4];
-			out[used + 3] = digits[byte & 15];
-			character = 1;
-		}
+		else
+			put_byte(out + used, (uint8_t)text[at]);
 		used += needed;
-		at += character;
+		at += character > 0 ? character : 1;
 	}
 	if (size > 0)
 		out[used] = '\0';
 	if (whole != NULL)
 		*whole = at == length;
 	return used;
+}
+
+size_t utf8_escape(const char *text, size_t length, char *out, size_t size, bool *whole)
+{
+	return escape(text, length, out, size, true, whole);
+}
+
+size_t utf8_clean(const char *text, size_t length, char *out, size_t size)
+{
+	return escape(text, length, out, size, false, NULL);
 }
 
 static uint64_t hash(const char *text, size_t length)
@@ -98,27 +118,49 @@ static uint64_t hash(const char *text, size_t length)
 	return value;
 }
 
-size_t utf8_fit(const char *text, size_t length, const char *key, size_t key_length, char *out,
-		size_t size)
+static size_t fit(const char *text, size_t length, const char *key, size_t key_length, char *out,
+		  size_t size, bool doubles)
 {
 	bool is_whole;
-	size_t used = utf8_escape(text, length, out, size, &is_whole);
+	size_t used = escape(text, length, out, size, doubles, &is_whole);
 
 	if (is_whole || size < HASH_DIGITS + 2)
 		return used;
-	used = utf8_escape(text, length, out, size - HASH_DIGITS - 1, NULL);
+	used = escape(text, length, out, size - HASH_DIGITS - 1, doubles, NULL);
 	snprintf(out + used, size - used, "~%0*" PRIx64, HASH_DIGITS,
 		 hash(key, key_length) >> (64 - 4 * HASH_DIGITS));
 	return used + HASH_DIGITS + 1;
 }
 
-char *utf8_escape_new(const char *text, size_t length)
+size_t utf8_fit(const char *text, size_t length, const char *key, size_t key_length, char *out,
+		size_t size)
+{
+	return fit(text, length, key, key_length, out, size, true);
+}
+
+size_t utf8_fit_path(const char *path, size_t length, const char *key, size_t key_length, char *out,
+		     size_t size)
+{
+	return fit(path, length, key, key_length, out, size, false);
+}
+
+static char *escape_new(const char *text, size_t length, bool doubles)
 {
 	char *out = length < SIZE_MAX / 8 ? malloc(4 * length + 1) : NULL;
 	char *fitted;
 
 	if (out == NULL)
 		return NULL;
-	fitted = realloc(out, utf8_escape(text, length, out, 4 * length + 1, NULL) + 1);
+	fitted = realloc(out, escape(text, length, out, 4 * length + 1, doubles, NULL) + 1);
 	return fitted != NULL ? fitted : out;
+}
+
+char *utf8_escape_new(const char *text, size_t length)
+{
+	return escape_new(text, length, true);
+}
+
+char *utf8_clean_new(const char *text, size_t length)
+{
+	return escape_new(text, length, false);
 }

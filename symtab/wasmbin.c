@@ -174,16 +174,52 @@ static void destroy(struct wasmbin *bin)
 	free(bin);
 }
 
-static void hash(struct wasmbin *bin, const uint8_t *wasm, size_t size)
+/* Of each code section alone, where the hash of all bytes is known. */
+static void hash_code(struct wasmbin *bin, const uint8_t *wasm)
 {
-	struct sha256 sha;
+	uint32_t i;
 
-	sha256_init(&sha);
-	sha256_add(&sha, wasm, size);
-	sha256_end(&sha, bin->sha256);
+	for (i = 0; i < bin->core_count; i++) {
+		struct wasmbin_core *core = &bin->cores[i];
+		struct sha256 code;
+
+		if (!core->has_code)
+			continue;
+		sha256_init(&code);
+		sha256_add(&code, wasm + core->code_offset, core->code_size);
+		sha256_end(&code, core->code_sha256);
+	}
 }
 
-static struct wasmbin *parse(const uint8_t *wasm, size_t size, bool keeps_bodies)
+/* Of all bytes, and beside it of each code section: they lie one behind the other. */
+static void hash(struct wasmbin *bin, const uint8_t *wasm, size_t size)
+{
+	struct sha256 whole;
+	size_t at = 0;
+	uint32_t i;
+
+	sha256_init(&whole);
+	for (i = 0; i < bin->core_count; i++) {
+		struct wasmbin_core *core = &bin->cores[i];
+		struct sha256 code;
+
+		if (!core->has_code)
+			continue;
+		sha256_init(&code);
+		sha256_add(&whole, wasm + at, core->code_offset - at);
+		at = core->code_offset;
+		sha256_add_two(&whole, wasm + at, core->code_size, &code, wasm + at,
+			       core->code_size);
+		at += core->code_size;
+		sha256_end(&code, core->code_sha256);
+	}
+	sha256_add(&whole, wasm + at, size - at);
+	sha256_end(&whole, bin->sha256);
+}
+
+/* KNOWN: the hash of all bytes, or NULL. */
+static struct wasmbin *parse(const uint8_t *wasm, size_t size, bool keeps_bodies,
+			     const uint8_t *known)
 {
 	struct cursor cursor = cursor_of(wasm, size);
 	int kind = wasm == NULL ? -1 : read_preamble(&cursor);
@@ -211,18 +247,37 @@ static struct wasmbin *parse(const uint8_t *wasm, size_t size, bool keeps_bodies
 		return NULL;
 	}
 	strings_trim(&bin->text);
-	hash(bin, wasm, size);
+	if (known == NULL) {
+		hash(bin, wasm, size);
+		return bin;
+	}
+	memcpy(bin->sha256, known, SHA256_SIZE);
+	hash_code(bin, wasm);
 	return bin;
 }
 
 struct wasmbin *wasmbin_parse(const uint8_t *wasm, size_t size)
 {
-	return parse(wasm, size, false);
+	return parse(wasm, size, false, NULL);
+}
+
+void wasmbin_hash(const uint8_t *wasm, size_t size, uint8_t digest[32])
+{
+	struct sha256 sha;
+
+	sha256_init(&sha);
+	sha256_add(&sha, wasm, size);
+	sha256_end(&sha, digest);
+}
+
+struct wasmbin *wasmbin_parse_hashed(const uint8_t *wasm, size_t size, const uint8_t digest[32])
+{
+	return parse(wasm, size, false, digest);
 }
 
 struct wasmbin *wasmbin_parse_bodies(const uint8_t *wasm, size_t size)
 {
-	return parse(wasm, size, true);
+	return parse(wasm, size, true, NULL);
 }
 
 struct wasmbin *wasmbin_ref(struct wasmbin *bin)

@@ -36,7 +36,7 @@ struct wasmbin_core {
 	size_t names_end;	 /* in wasmbin.text: names of the name section are before it */
 	bool has_code;
 	uint8_t code_sha256[SHA256_SIZE];
-	uint64_t code_offset;
+	uint64_t code_offset, code_size;
 	uint8_t build_id[BUILD_ID_MAX];
 	uint8_t build_id_size; /* 0: none */
 	uint32_t body_count;

@@ -141,6 +141,8 @@ size_t wasmbin_called_import(const struct wasmbin *bin, uint64_t position, char 
 	if (low == bin->call_count || bin->calls[low].position != position)
 		return 0;
 	name = &bin->imports[bin->calls[low].import];
+	if (name->length == 0) /* from a cache's file; there may be no text at all */
+		return utf8_fit("", 0, "", 0, out, size);
 	return utf8_fit(bin->text.bytes + name->offset, name->length,
 			bin->text.bytes + name->offset, name->length, out, size);
 }

@@ -61,17 +61,11 @@ static void keep_bodies(struct wasmbin *bin, struct wasmbin_core *core, struct c
 
 static void read_code(struct wasmbin *bin, struct wasmbin_core *core, struct cursor body)
 {
-	size_t size = cursor_left(&body);
-	struct cursor whole = body;
-	struct sha256 sha;
-
 	if (core->has_code || body.failed)
 		return;
 	core->has_code = true;
 	core->code_offset = cursor_offset(&body);
-	sha256_init(&sha);
-	sha256_add(&sha, cursor_bytes(&whole, size), size);
-	sha256_end(&sha, core->code_sha256);
+	core->code_size = cursor_left(&body);
 	if (bin->keeps_bodies)
 		keep_bodies(bin, core, body);
 }

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /* 239 bytes that libiberty makes 402 MB of, and 233 that it makes 193 MB of. */
@@ -155,6 +156,31 @@ static void check_bomb(const char *name)
 	assert_string_equal(out, name);
 }
 
+/* Peak of the process's memory in kB, which only rises. */
+static long peak_kb(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_maxrss;
+}
+
+/* The first test: what others take would hide it. */
+static void bombs_take_no_memory(void **state)
+{
+	long before = peak_kb();
+
+	(void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip(); /* a sanitizer's memory is not ours */
+#endif
+	check_bomb(rust_bomb);
+	assert_in_range(peak_kb() - before, 0, 1024);
+	before = peak_kb();
+	check_bomb(cxx_bomb);
+	assert_in_range(peak_kb() - before, 0, 1024);
+}
+
 static void bombs_cost_nothing(void **state)
 {
 	int i;
@@ -267,6 +293,7 @@ static void survives_mutations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bombs_take_no_memory),
 		cmocka_unit_test(demangles_rust),
 		cmocka_unit_test(keeps_the_suffixes_that_tell_apart),
 		cmocka_unit_test(demangles_cxx),

@@ -112,10 +112,13 @@ static struct small small_image(const char *symbol, const char *names, const cha
 	struct small small = { 0 };
 
 	add_symbol(&small.symtab, &small.strtab, symbol, 0, 16);
-	small.tables.symtab = (struct blob){ small.symtab.bytes, small.symtab.size };
-	small.tables.strtab = (struct blob){ small.strtab.bytes, small.strtab.size };
-	small.tables.names = (struct blob){ (uint8_t *)strdup(names), strlen(names) };
-	small.tables.info = (struct blob){ malloc(info_size), info_size };
+	small.tables.symtab =
+		(struct blob){ .bytes = small.symtab.bytes, .size = small.symtab.size };
+	small.tables.strtab =
+		(struct blob){ .bytes = small.strtab.bytes, .size = small.strtab.size };
+	small.tables.names =
+		(struct blob){ .bytes = (uint8_t *)strdup(names), .size = strlen(names) };
+	small.tables.info = (struct blob){ .bytes = malloc(info_size), .size = info_size };
 	memcpy(small.tables.info.bytes, info, info_size);
 	assert_int_equal(symbols_read(&small.tables, 0, 16, &small.symbols), 0);
 	return small;
@@ -197,8 +200,10 @@ static void goes_back_when_a_chain_ends(void **state)
 	(void)state;
 	symbols_free(&small.symbols);
 	add_symbol(&small.symtab, &small.strtab, "wasm[1]::function[1]::cd", 16, 16);
-	small.tables.symtab = (struct blob){ small.symtab.bytes, small.symtab.size };
-	small.tables.strtab = (struct blob){ small.strtab.bytes, small.strtab.size };
+	small.tables.symtab =
+		(struct blob){ .bytes = small.symtab.bytes, .size = small.symtab.size };
+	small.tables.strtab =
+		(struct blob){ .bytes = small.strtab.bytes, .size = small.strtab.size };
 	assert_int_equal(symbols_read(&small.tables, 0, 32, &small.symbols), 0);
 	assert_int_equal(nametable_read(&small.tables, &small.symbols, true, &table), 0);
 	assert_int_equal(table.count, 2);

@@ -21,6 +21,13 @@ bool sha256_by_cpu(uint32_t state[8], const uint8_t *blocks, size_t count)
 	return false;
 }
 
+bool sha256_by_cpu_two(uint32_t state[8], const uint8_t *blocks, uint32_t other_state[8],
+		       const uint8_t *other_blocks, size_t count)
+{
+	(void)state, (void)blocks, (void)other_state, (void)other_blocks, (void)count;
+	return false;
+}
+
 static const char abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 static const char none[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 static const char two_blocks[] = "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1";
@@ -65,11 +72,47 @@ static void does_not_care_how_bytes_come(void **state)
 	free(text);
 }
 
+/* Two streams at once give what each gives alone, however long and wherever they begin. */
+static void hashes_two_at_once(void **state)
+{
+	static uint8_t bytes[3000];
+	static const size_t sizes[] = { 0, 1, 63, 64, 65, 128, 200, 1000, 1500 };
+	uint8_t alone[2][SHA256_SIZE], together[2][SHA256_SIZE];
+	size_t i, j, held;
+
+	(void)state;
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 251);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		for (j = 0; j < ARRAY_SIZE(sizes) * 3; j++) {
+			size_t size = sizes[i], other = sizes[j / 3];
+			struct sha256 both[2], each[2];
+
+			held = j % 3 * 31; /* in the first stream before */
+			for (size_t k = 0; k < 2; k++) {
+				sha256_init(&both[k]);
+				sha256_init(&each[k]);
+			}
+			sha256_add(&both[0], bytes, held);
+			sha256_add(&each[0], bytes, held);
+			sha256_add_two(&both[0], bytes + 1, size, &both[1], bytes + 1400, other);
+			sha256_add(&each[0], bytes + 1, size);
+			sha256_add(&each[1], bytes + 1400, other);
+			for (size_t k = 0; k < 2; k++) {
+				sha256_end(&both[k], together[k]);
+				sha256_end(&each[k], alone[k]);
+			}
+			assert_memory_equal(together, alone, sizeof(alone));
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gives_the_standard_digests),
 		cmocka_unit_test(does_not_care_how_bytes_come),
+		cmocka_unit_test(hashes_two_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,33 @@ static void escapes_the_rest(void **state)
 	check("\xe2\x80\xae", 3, "\\xe2\\x80\\xae");	      /* turns text around */
 }
 
+/* A name may spell what another one is shown as: both can be read back, and are not one. */
+static void can_be_read_back(void **state)
+{
+	char out[16];
+
+	(void)state;
+	check("\x1b", 1, "\\x1b");
+	check("\\x1b", 4, "\\\\x1b");
+	check("\\\\", 2, "\\\\\\\\");
+	assert_int_equal(utf8_escape("\\", 1, out, 2, NULL), 0);
+	assert_int_equal(utf8_escape("\\", 1, out, 3, NULL), 2);
+}
+
+/* What has been escaped, or is a path, is not escaped again. */
+static void cleans_without_doubling(void **state)
+{
+	char out[32], *copy;
+
+	(void)state;
+	assert_int_equal(utf8_clean("a\\x1b\x1b", 6, out, sizeof(out)), 9);
+	assert_string_equal(out, "a\\x1b\\x1b");
+	assert_int_equal(utf8_fit_path("C:\\src\\a.c", 10, "k", 1, out, sizeof(out)), 10);
+	copy = utf8_clean_new("C:\\", 3);
+	assert_string_equal(copy, "C:\\");
+	free(copy);
+}
+
 static void cuts_between_characters(void **state)
 {
 	char out[16];
@@ -89,6 +116,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keeps_good_text),
 		cmocka_unit_test(escapes_the_rest),
+		cmocka_unit_test(can_be_read_back),
+		cmocka_unit_test(cleans_without_doubling),
 		cmocka_unit_test(cuts_between_characters),
 		cmocka_unit_test(fit_keeps_apart_what_it_cuts),
 	};
