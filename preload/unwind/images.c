@@ -48,7 +48,7 @@ static struct image *image_new(uint32_t id, const struct fdetable_source *source
 	if (source->size == 0)
 		return image;
 	image->eh_frame = malloc(source->size);
-	if (image->eh_frame == NULL || fdetable_index(&image->table, source) != 0) {
+	if (image->eh_frame == NULL) {
 		image_free(image);
 		return NULL;
 	}
@@ -65,6 +65,22 @@ static void report_damage(const struct image *image)
 			 "unwind tables of code at 0x%zx are damaged: %zu functions kept, "
 			 "%zu dropped; stacks through it may be cut",
 			 image->text, image->table.count, image->table.rejected);
+}
+
+static void make_index(struct image *image)
+{
+	const struct fdetable_source source = {
+		.bytes = image->eh_frame,
+		.size = image->eh_frame_size,
+		.address = image->eh_frame_address,
+		.text = image->text,
+		.text_size = image->text_size,
+	};
+
+	if (image->eh_frame == NULL || fdetable_index(&image->table, &source) != 0)
+		return;
+	image->is_indexed = true;
+	report_damage(image);
 }
 
 /* Index of the first image whose text starts above ADDRESS. */
@@ -145,7 +161,6 @@ int images_add(uint32_t id, const struct fdetable_source *source, uint64_t born)
 	image = image_new(id, source, born);
 	if (image == NULL)
 		return -ENOMEM;
-	report_damage(image);
 	insert(image);
 	return 0;
 }
@@ -195,6 +210,8 @@ struct image *images_find(uintptr_t pc, uint64_t generation)
 		if (found == NULL || image->born > found->born)
 			found = image;
 	}
+	if (found != NULL && !found->is_indexed)
+		make_index(found);
 	return found;
 }
 
