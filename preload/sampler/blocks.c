@@ -69,6 +69,14 @@ struct thread *blocks_take(pid_t tid)
 	thread->code_generation = 0;
 	thread->depth = 0;
 	thread->clock_failed = false;
+	thread->keeps_timer = false;
+	thread->blocking_was_told = false;
+	thread->was_counted = false;
+	thread->was_born_blocked = false;
+	thread->mask_seen = 0;
+	atomic_store_explicit(&thread->mask_calls, 0, memory_order_relaxed);
+	atomic_store_explicit(&thread->wants_clock, false, memory_order_relaxed);
+	atomic_store_explicit(&thread->leaves_perf, 0, memory_order_relaxed);
 	thread->ended_ns = 0;
 	atomic_store_explicit(&thread->perf_fd, -1, memory_order_relaxed);
 	/* release: pairs with blocks_is_live() */
@@ -95,12 +103,6 @@ void blocks_end(struct thread *thread)
 	atomic_store_explicit(&thread->state, THREAD_ENDED, memory_order_release);
 }
 
-static bool is_drained(struct ring *ring)
-{
-	return ring == NULL || atomic_load_explicit(&ring->head, memory_order_acquire) ==
-				       atomic_load_explicit(&ring->tail, memory_order_relaxed);
-}
-
 static void recycle(void *context, struct thread *thread)
 {
 	uint64_t now_ns = *(const uint64_t *)context;
@@ -112,7 +114,7 @@ static void recycle(void *context, struct thread *thread)
 	if (thread->ended_ns == 0)
 		thread->ended_ns = now_ns;
 	ring = atomic_load_explicit(&thread->ring, memory_order_acquire);
-	if (now_ns - thread->ended_ns < GRACE_NS || !is_drained(ring))
+	if (now_ns - thread->ended_ns < GRACE_NS || (ring != NULL && !ring_is_empty(ring)))
 		return;
 	atomic_store_explicit(&thread->ring, NULL, memory_order_relaxed);
 	if (ring != NULL)

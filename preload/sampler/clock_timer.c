@@ -31,6 +31,14 @@ static long first_expiry_ns(pid_t tid, long period_ns)
 	return (long)(x % (uint64_t)period_ns) + 1;
 }
 
+static void drop_paused(struct thread *thread)
+{
+	int mark = atomic_exchange_explicit(&thread->paused_mark, 0, memory_order_seq_cst);
+
+	if (mark != 0)
+		syscall(SYS_timer_delete, mark - 1);
+}
+
 int clock_timer_arm(struct thread *thread, int signo, uint32_t hz)
 {
 	long period_ns = NS_PER_SECOND / (long)hz;
@@ -44,8 +52,10 @@ int clock_timer_arm(struct thread *thread, int signo, uint32_t hz)
 		.it_interval = { period_ns / NS_PER_SECOND, period_ns % NS_PER_SECOND },
 		.it_value = { first_ns / NS_PER_SECOND, first_ns % NS_PER_SECOND },
 	};
-	int id;
+	int id, none = 0;
 
+	drop_paused(thread);
+	thread->was_resumed = false;
 	event._sigev_un._tid = thread->tid;
 	if (syscall(SYS_timer_create, thread_cpu_clock(thread->tid), &event, &id) != 0)
 		return -errno;
@@ -55,15 +65,71 @@ int clock_timer_arm(struct thread *thread, int signo, uint32_t hz)
 		syscall(SYS_timer_delete, id);
 		return err;
 	}
-	thread->timer = (timer_t)(intptr_t)id;
-	/* release: pairs with clock_timer_disarm(), which reads the id */
-	atomic_store_explicit(&thread->has_timer, true, memory_order_release);
+	/* The thread may have taken its paused one up again meanwhile. */
+	if (!atomic_compare_exchange_strong(&thread->timer_mark, &none, id + 1))
+		syscall(SYS_timer_delete, id);
 	return 0;
+}
+
+static uint64_t in_ns(const struct itimerspec *times)
+{
+	return (uint64_t)times->it_value.tv_sec * NS_PER_SECOND + (uint64_t)times->it_value.tv_nsec;
+}
+
+/*
+ * The kernel looks at such timers when it ticks. A timer that is stopped between its time and the
+ * next of those ticks says that it has its next period to go, or nothing.
+ */
+static bool missed_a_tick(const struct thread *thread, uint64_t before_ns, uint64_t left_ns)
+{
+	if (!thread->was_resumed || thread->handler_runs != thread->runs_at_resume)
+		return false;
+	return left_ns <= 1 || left_ns > before_ns;
+}
+
+void clock_timer_pause(struct thread *thread)
+{
+	const struct itimerspec never = { 0 };
+	struct itimerspec before;
+	int mark = atomic_exchange_explicit(&thread->timer_mark, 0, memory_order_seq_cst);
+
+	if (mark == 0)
+		return;
+	before = thread->paused;
+	if (syscall(SYS_timer_settime, mark - 1, 0, &never, &thread->paused) != 0) {
+		syscall(SYS_timer_delete, mark - 1);
+		return;
+	}
+	/* At once, when it goes on: the kernel's next tick will see it. */
+	if (missed_a_tick(thread, in_ns(&before), in_ns(&thread->paused)))
+		thread->paused.it_value = (struct timespec){ .tv_nsec = 1 };
+	drop_paused(thread);
+	atomic_store_explicit(&thread->paused_mark, mark, memory_order_seq_cst);
+}
+
+bool clock_timer_resume(struct thread *thread)
+{
+	int mark = atomic_exchange_explicit(&thread->paused_mark, 0, memory_order_seq_cst);
+	int none = 0;
+
+	if (mark == 0)
+		return false;
+	thread->was_resumed = true;
+	thread->runs_at_resume = thread->handler_runs;
+	if (syscall(SYS_timer_settime, mark - 1, 0, &thread->paused, NULL) != 0 ||
+	    !atomic_compare_exchange_strong(&thread->timer_mark, &none, mark)) {
+		syscall(SYS_timer_delete, mark - 1);
+		return none != 0;
+	}
+	return true;
 }
 
 void clock_timer_disarm(struct thread *thread)
 {
-	/* acquire: pairs with clock_timer_arm() */
-	if (atomic_exchange_explicit(&thread->has_timer, false, memory_order_acquire))
-		syscall(SYS_timer_delete, (int)(intptr_t)thread->timer);
+	/* seq_cst, as the store: sampler_stop() sets its flag before, clocks.c looks at it after */
+	int mark = atomic_exchange_explicit(&thread->timer_mark, 0, memory_order_seq_cst);
+
+	if (mark != 0)
+		syscall(SYS_timer_delete, mark - 1);
+	drop_paused(thread);
 }

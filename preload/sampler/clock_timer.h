@@ -13,6 +13,13 @@
 /* From any thread of the process. The signal carries THREAD. 0 or negative errno. */
 int clock_timer_arm(struct thread *thread, int signo, uint32_t hz);
 
+/*
+ * The thread itself, also in a signal handler: its timer stands still, and goes on where it was.
+ * Resume is true when there was one to go on with.
+ */
+void clock_timer_pause(struct thread *thread);
+bool clock_timer_resume(struct thread *thread);
+
 /* Deletes the timer, if there is one. From any thread. */
 void clock_timer_disarm(struct thread *thread);
 

@@ -26,7 +26,7 @@ struct host_action {
 static struct {
 	int signo; /* 0: none taken */
 	int retakes;
-	bool on_alternate_stack;
+	int flags;	      /* of the installed action */
 	pthread_mutex_t lock; /* signo's action in the kernel, slots, retakes */
 	struct host_action slots[SLOTS];
 	atomic_uint latest; /* changes so far; the slot is this modulo SLOTS */
@@ -67,19 +67,30 @@ static bool needs_alternate_stack(const struct sigaction *host)
 	       (urgent.sa_flags & SA_ONSTACK) != 0;
 }
 
-static int install(int signo, bool on_alternate_stack)
+/*
+ * A host that handles the signal without SA_RESTART means it to interrupt. Our ticks hardly ever
+ * do: they come while the thread uses the CPU.
+ */
+static int wanted_flags(const struct sigaction *host)
+{
+	bool interrupts = !is_unused(host) && (host->sa_flags & SA_RESTART) == 0;
+
+	return SA_SIGINFO | (interrupts ? 0 : SA_RESTART) |
+	       (needs_alternate_stack(host) ? SA_ONSTACK : 0);
+}
+
+static int install(int signo, int flags)
 {
 	/* A fault in our handler with its signal blocked would kill without the host's say. */
 	static const int synchronous[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
-	struct sigaction action = { .sa_sigaction = handler_on_signal };
+	struct sigaction action = { .sa_sigaction = handler_on_signal, .sa_flags = flags };
 
-	action.sa_flags = SA_SIGINFO | SA_RESTART | (on_alternate_stack ? SA_ONSTACK : 0);
 	sigfillset(&action.sa_mask);
 	for (size_t i = 0; i < ARRAY_SIZE(synchronous); i++)
 		sigdelset(&action.sa_mask, synchronous[i]);
 	if (__sigaction(signo, &action, NULL) != 0)
 		return -errno;
-	self.on_alternate_stack = on_alternate_stack;
+	self.flags = flags;
 	return 0;
 }
 
@@ -107,27 +118,36 @@ static int take(int signo, const struct sigaction *host)
 	/* Before the handler can run: a foreign signal may come at once. */
 	note_host_action(host);
 	handler_setup.foreign = signal_foreign;
-	err = install(signo, needs_alternate_stack(host));
+	err = install(signo, wanted_flags(host));
 	if (err == 0)
 		self.signo = signo;
 	return err != 0 ? err : signo;
 }
 
-static int take_unused(void)
+static int take_with(sighandler_t wanted)
 {
 	struct sigaction host;
 
 	for (size_t i = 0; i < ARRAY_SIZE(candidates); i++) {
 		int signo = candidates[i];
 
-		if (__sigaction(signo, NULL, &host) != 0 || !is_unused(&host))
+		if (__sigaction(signo, NULL, &host) != 0 || host.sa_handler != wanted)
 			continue;
 		if (signo != SIGPROF)
-			log_line(LOG_INFO, "the host handles SIGPROF; sampling with signal %d",
+			log_line(LOG_INFO,
+				 "the host handles or ignores SIGPROF; sampling with signal %d",
 				 signo);
 		return take(signo, &host);
 	}
 	return -EBUSY;
+}
+
+/* Programs that the host starts inherit that a signal is ignored, but not that we handle it. */
+static int take_unused(void)
+{
+	int signo = take_with(SIG_DFL);
+
+	return signo != -EBUSY ? signo : take_with(SIG_IGN);
 }
 
 int signal_take(void)
@@ -149,7 +169,7 @@ int signal_take(void)
 bool signal_host_action(int signo, const struct sigaction *act, struct sigaction *old)
 {
 	struct sigaction before, wanted;
-	bool wants_alternate;
+	int flags;
 
 	if (signo != self.signo || signo == 0)
 		return false;
@@ -165,9 +185,9 @@ bool signal_host_action(int signo, const struct sigaction *act, struct sigaction
 		before.sa_handler = SIG_DFL;
 	if (act != NULL) {
 		note_host_action(&wanted);
-		wants_alternate = needs_alternate_stack(&wanted);
-		if (wants_alternate != self.on_alternate_stack)
-			install(signo, wants_alternate);
+		flags = wanted_flags(&wanted);
+		if (flags != self.flags)
+			install(signo, flags);
 	}
 	pthread_mutex_unlock(&self.lock);
 	if (old != NULL)
@@ -178,7 +198,7 @@ bool signal_host_action(int signo, const struct sigaction *act, struct sigaction
 void signal_check(void)
 {
 	struct sigaction now;
-	bool on_alternate_stack;
+	int flags;
 
 	pthread_mutex_lock(&self.lock);
 	if (self.signo != 0 && self.retakes < MAX_RETAKES &&
@@ -189,9 +209,9 @@ void signal_check(void)
 			note_host_action(&now);
 			self.retakes++;
 		}
-		on_alternate_stack = needs_alternate_stack(&host_action()->action);
-		if (replaced || on_alternate_stack != self.on_alternate_stack)
-			install(self.signo, on_alternate_stack);
+		flags = wanted_flags(&host_action()->action);
+		if (replaced || flags != self.flags)
+			install(self.signo, flags);
 	}
 	pthread_mutex_unlock(&self.lock);
 }
@@ -241,4 +261,19 @@ void signal_foreign(int signo, siginfo_t *info, void *context)
 		action.sa_sigaction(signo, info, context);
 	else
 		action.sa_handler(signo);
+}
+
+void signal_before_exec(void)
+{
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
+
+	/* Without the lock: a handler may exec. Our own ticks are then ignored too. */
+	if (self.signo != 0 && host_action()->action.sa_handler == SIG_IGN)
+		__sigaction(self.signo, &ignored, NULL);
+}
+
+void signal_after_failed_exec(void)
+{
+	if (self.signo != 0 && host_action()->action.sa_handler == SIG_IGN)
+		install(self.signo, self.flags);
 }

@@ -14,9 +14,9 @@
 #include "symtab/base.h"
 
 /*
- * Installs handler_on_signal: for SIGPROF when it is free, else for another signal below 32 that
- * is, else for SIGPROF in front of the host's handler. Says in one line when it is not the first.
- * Returns the signal's number, or negative errno.
+ * Installs handler_on_signal: for SIGPROF when it has its default action, else for another signal
+ * below 32 that has, else for one that is ignored, else for SIGPROF in front of the host's handler.
+ * Says in one line when it is not the first. Returns the signal's number, or negative errno.
  */
 int signal_take(void);
 
@@ -31,6 +31,13 @@ bool signal_host_action(int signo, const struct sigaction *act, struct sigaction
  * ours, and a Go runtime that came later needs its handlers on the alternate stack.
  */
 void signal_check(void);
+
+/*
+ * An exec keeps what is ignored and resets what is handled: the signal is given back when the host
+ * ignores it, and taken again when the exec failed. Async-signal-safe, also in a vfork child.
+ */
+void signal_before_exec(void);
+void signal_after_failed_exec(void);
 
 /* handler_setup.foreign: does what the kernel would have done with the host's action. */
 void signal_foreign(int signo, siginfo_t *info, void *context);

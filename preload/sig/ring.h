@@ -33,4 +33,12 @@ bool ring_commit(struct ring *ring, const struct sample *sample);
 const struct sample *ring_peek(struct ring *ring);
 void ring_release(struct ring *ring, const struct sample *sample);
 
+/* Our thread: nothing waits in it. */
+static inline bool ring_is_empty(struct ring *ring)
+{
+	/* acquire: pairs with ring_commit() */
+	return atomic_load_explicit(&ring->head, memory_order_acquire) ==
+	       atomic_load_explicit(&ring->tail, memory_order_relaxed);
+}
+
 #endif /* PRELOAD_SIG_RING_H */

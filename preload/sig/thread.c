@@ -89,6 +89,8 @@ uint32_t thread_enter(struct thread *thread, struct entry *entry)
 {
 	uint32_t depth = drop_stale(thread, entry);
 
+	if (!atomic_load_explicit(&thread_table.has_entries, memory_order_relaxed))
+		atomic_store_explicit(&thread_table.has_entries, true, memory_order_relaxed);
 	thread->depth = depth;
 	note_outer(thread, depth > 0 && depth <= ENTRY_DEPTH ? &thread->entries[depth - 1] : NULL,
 		   entry);

@@ -13,6 +13,7 @@
 
 #include <signal.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "symtab/base.h"
 
@@ -69,8 +70,8 @@ struct thread {
 
 	/* The handler's. */
 	volatile sig_atomic_t busy;
-	bool had_guest; /* the pc was in a guest with no entry: its host frames must be searched for
-			   one */
+	bool had_guest; /* the pc, or a word on the stack, was in a guest with no entry: its host
+			   frames must be searched for one */
 	atomic_ullong generation;    /* in use by the running handler; 0: none */
 	_Atomic(struct ring *) ring; /* NULL until the first guest pc */
 	uint32_t handler_runs;
@@ -83,8 +84,22 @@ struct thread {
 	struct entry entries[ENTRY_DEPTH];
 
 	/* The sampler's. */
-	timer_t timer;
-	atomic_bool has_timer;	/* whoever exchanges it to false deletes the timer */
+	atomic_int timer_mark; /* the kernel's number of its timer, and 1; whoever exchanges it to 0
+				  deletes that */
+	atomic_int paused_mark; /* the same of a timer that its thread has stopped (sampler/mask.h)
+				 */
+	struct itimerspec paused; /* what that timer is to go on with; the thread's own */
+	uint32_t runs_at_resume;  /* handler_runs when that was last set going */
+	bool was_resumed;
+	atomic_uint mask_calls;	 /* by the thread: odd while it blocks the signal by a call */
+	unsigned int mask_seen;	 /* by our thread: mask_calls at its last look */
+	atomic_bool wants_clock; /* it has unblocked the signal, and has none */
+	atomic_int leaves_perf;	 /* a futex: 1 while it waits for our thread to close perf_fd ... */
+	bool keeps_timer;	 /* ... and has a timer from then on, which it can stop itself */
+	bool was_born_blocked;	 /* its own: to look at its mask again when it enters a guest */
+	uint32_t entries_until_look, look_gap;
+	bool was_counted;	/* among the threads that got a clock */
+	bool blocking_was_told; /* counted and said once */
 	bool clock_failed;	/* counted, not tried again */
 	bool blocks_signal;	/* no clock: its signal would wait for a sigwait of the host's */
 	uint64_t mask_check_ns; /* when to look at its mask again */
@@ -100,6 +115,8 @@ struct thread_table {
 	struct thread *blocks;
 	uint32_t capacity;
 	atomic_uint count;
+	/* Some thread entered a guest through a wrapper: in this process entries are known. */
+	atomic_bool has_entries;
 };
 extern struct thread_table thread_table;
 

@@ -28,8 +28,12 @@
 #include "preload/sig/trap.h"
 #include "preload/sig/walk.h"
 
-/* Above the frame that called out: its saved registers, and what the unwinder asks for. */
-enum { EXIT_MARGIN = 64 };
+enum {
+	/* Above the frame that called out: its saved registers, and what the unwinder asks for. */
+	EXIT_MARGIN = 64,
+	/* A thread's host ticks, of which one looks for a guest on its stack: some 10 us. */
+	SEARCH_EVERY = 16,
+};
 
 SIGNAL_SAFE static void find_entry(struct tick *tick)
 {
@@ -308,6 +312,24 @@ SIGNAL_SAFE static void take_trap(struct tick *tick)
 	take_guest(tick, guest.pc, guest.fp, guest.sp);
 }
 
+/*
+ * A guest that does little but call the host may never be met in its own code, so without entries
+ * its thread's stack is looked through now and then.
+ */
+SIGNAL_SAFE static bool has_hidden_guest(struct tick *tick)
+{
+	bool cut;
+
+	if (tick->thread->handler_runs % SEARCH_EVERY != 1 ||
+	    atomic_load_explicit(&thread_table.has_entries, memory_order_relaxed) ||
+	    trap_on_alternate_stack(tick->context, tick->sp))
+		return false;
+	find_place(tick, tick->sp);
+	return slice_end(&tick->reach, tick->ranges, tick->sp,
+			 tick->ordinary ? tick->reach.high : tick->sp + SAMPLE_MAX_SLICE,
+			 &cut) != tick->sp;
+}
+
 SIGNAL_SAFE void tick_sample(struct tick *tick)
 {
 	const struct range *range;
@@ -319,6 +341,8 @@ SIGNAL_SAFE void tick_sample(struct tick *tick)
 	range = ranges_find(tick->ranges, tick->pc);
 	if (range == NULL) {
 		/* A thread that is in no guest and never was: by far the most common. */
+		if (tick->thread->depth == 0 && !tick->thread->had_guest)
+			tick->thread->had_guest = has_hidden_guest(tick);
 		if (tick->thread->depth == 0 && !tick->thread->had_guest) {
 			stat_count(STAT_HOST_ONLY);
 		} else if (trap_on_alternate_stack(tick->context, tick->sp)) {

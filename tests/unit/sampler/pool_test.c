@@ -71,23 +71,53 @@ static void memory_is_the_limit(void **unused)
 
 		assert_null(ring_peek(ring));
 		assert_non_null(ring_reserve(ring, RING));
+		pool_put_back(ring);
 	}
 }
 
 static void one_ring_there_always_is(void **unused)
 {
+	struct ring *ring;
+
 	(void)unused;
 	assert_int_equal(pool_start(RING, 0), 0);
-	assert_non_null(take());
+	ring = take();
+	assert_non_null(ring);
 	pool_fill(10);
 	assert_null(take());
+	pool_put_back(ring);
+}
+
+static void rings_grow(void **unused)
+{
+	struct ring *old, *taken;
+
+	(void)unused;
+	pool_fill(1);
+	old = take();
+	assert_non_null(old);
+	assert_int_equal(pool_start(2 * RING, 4 * RING), 0);
+	assert_true(pool_is_outgrown(old));
+	taken = take();
+	assert_non_null(taken);
+	assert_int_equal(taken->size, 2 * RING);
+	pool_fill(1000);
+	assert_null(take()); /* 1 and 2 of 4 */
+	pool_put_back(old);
+	pool_fill(1000);
+	assert_int_equal(ready(), 1);
+	/* A smaller size changes nothing. */
+	assert_int_equal(pool_start(RING, 4 * RING), 0);
+	assert_false(pool_is_outgrown(taken));
+	pool_put_back(taken);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_is_the_limit),
 		cmocka_unit_test(one_ring_there_always_is),
+		cmocka_unit_test(memory_is_the_limit),
+		cmocka_unit_test(rings_grow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,9 +87,46 @@ static void free_signal(void)
 
 static void ignored_signal(void)
 {
+	struct sigaction now;
+
 	signal(SIGPROF, SIG_IGN);
+	CHECK(signal_take() == SIGVTALRM);
+	__sigaction(SIGPROF, NULL, &now);
+	CHECK(now.sa_handler == SIG_IGN); /* and so for the programs that this one starts */
+	raise(SIGPROF);
+}
+
+/* None is free: one that is ignored is taken, and given back for an exec. */
+static void all_ignored(void)
+{
+	struct sigaction now;
+
+	signal(SIGPROF, SIG_IGN);
+	signal(SIGVTALRM, SIG_IGN);
+	signal(SIGSTKFLT, SIG_IGN);
+	signal(SIGIO, SIG_IGN);
 	CHECK(signal_take() == SIGPROF);
 	raise(SIGPROF); /* still ignored */
+	signal_before_exec();
+	__sigaction(SIGPROF, NULL, &now);
+	CHECK(now.sa_handler == SIG_IGN);
+	signal_after_failed_exec();
+	CHECK(is_ours(SIGPROF));
+}
+
+/* A host whose handler is to interrupt a call gets that. */
+static void interrupting_handler(void)
+{
+	struct sigaction now, wanted = host_action, old;
+
+	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_host_action(SIGPROF, &wanted, &old));
+	__sigaction(SIGPROF, NULL, &now);
+	CHECK((now.sa_flags & SA_RESTART) == 0);
+	wanted.sa_flags |= SA_RESTART;
+	CHECK(signal_host_action(SIGPROF, &wanted, &old));
+	__sigaction(SIGPROF, NULL, &now);
+	CHECK((now.sa_flags & SA_RESTART) != 0);
 }
 
 static void handled_signal(void)
@@ -252,6 +289,8 @@ static void replaced_handler_comes_back(void)
 
 ENDS_WELL(free_signal)
 ENDS_WELL(ignored_signal)
+ENDS_WELL(all_ignored)
+ENDS_WELL(interrupting_handler)
 ENDS_WELL(handled_signal)
 ENDS_WELL(all_handled)
 IS_KILLED(taken_by_the_default_kills)
@@ -268,6 +307,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(free_signal_ends_well),
 		cmocka_unit_test(ignored_signal_ends_well),
+		cmocka_unit_test(all_ignored_ends_well),
+		cmocka_unit_test(interrupting_handler_ends_well),
 		cmocka_unit_test(handled_signal_ends_well),
 		cmocka_unit_test(all_handled_ends_well),
 		cmocka_unit_test(taken_by_the_default_kills_is_killed),

@@ -48,6 +48,7 @@ static int setup(void **unused)
 	(void)unused;
 	synthetic_init(&s);
 	memset(blocks, 0, sizeof(blocks));
+	thread_table.has_entries = false;
 	memset(context_words, 0, sizeof(context_words));
 	thread = &blocks[1];
 	thread->tid = (pid_t)syscall(SYS_gettid);
@@ -320,6 +321,7 @@ static void thread_without_guest_is_left_alone(void **unused)
 {
 	(void)unused;
 	s.stack[s.top] = PC(INNER);
+	thread->handler_runs = 1; /* not one that looks for a guest by itself */
 	assert_null(tick_at(0x1234));
 	assert_int_equal(counted(STAT_HOST_ONLY), 1);
 	assert_null(atomic_load(&thread->ring));
@@ -630,6 +632,7 @@ static void host_without_entry_is_sliced_after_a_guest(void **unused)
 	(void)unused;
 	guest_below();
 	synthetic_call(&s, 0x5678, 50);
+	thread->handler_runs = 1; /* not one that looks for a guest by itself */
 	assert_null(tick_at(0x5600));
 	thread->had_guest = true;
 	assert_int_equal(tick_at(0x5600)->flags, SAMPLE_NO_ENTRY);
@@ -637,6 +640,30 @@ static void host_without_entry_is_sliced_after_a_guest(void **unused)
 	memset(s.stack, 0, sizeof(s.stack));
 	assert_null(tick_at(0x5600));
 	assert_int_equal(counted(STAT_HOST_ONLY), 2);
+}
+
+/* A guest that is always in a host call is found all the same, if entries cannot tell. */
+static void guest_never_met_is_looked_for(void **unused)
+{
+	(void)unused;
+	guest_below();
+	synthetic_call(&s, 0x5678, 50);
+	thread_table.has_entries = true;
+	for (int i = 0; i < 40; i++)
+		assert_null(tick_at(0x5600));
+	thread_table.has_entries = false;
+	for (int i = 0; i < 16 && !thread->had_guest; i++)
+		if (tick_at(0x5600) != NULL)
+			next_sample();
+	assert_true(thread->had_guest);
+	assert_non_null(tick_at(0x5600));
+	/* no word of a guest's: nothing to show, whatever is looked at */
+	next_sample();
+	thread->had_guest = false;
+	memset(s.stack, 0, sizeof(s.stack));
+	for (int i = 0; i < 40; i++)
+		assert_null(tick_at(0x5600));
+	assert_false(thread->had_guest);
 }
 
 static void trap_handler_shows_the_trapped_guest(void **unused)
@@ -726,6 +753,7 @@ int main(void)
 		CASE(hopeless_layout_is_left_alone),
 		CASE(host_before_learning_is_sliced),
 		CASE(host_without_entry_is_sliced_after_a_guest),
+		CASE(guest_never_met_is_looked_for),
 		CASE(trap_handler_shows_the_trapped_guest),
 		CASE(hostile_host_contexts_are_survived),
 	};
