@@ -19,6 +19,7 @@
 #include "preload/base/config.h"
 #include "preload/base/log.h"
 #include "preload/base/state.h"
+#include "preload/load/cache.h"
 #include "preload/load/frames.h"
 #include "preload/load/load.h"
 #include "symtab/symtab.h"
@@ -38,6 +39,7 @@ struct load_bytes {
 	size_t size;
 	uint8_t *copy; /* ours */
 	struct wasmbin *parsed;
+	bool is_new; /* not in the cache yet */
 };
 
 static struct {
@@ -163,17 +165,22 @@ bool bytes_work(void)
 
 	if (bytes == NULL)
 		return false;
-	bytes->parsed = wasmbin_parse(bytes->wasm, bytes->size);
+	bytes->parsed = cache_parse(bytes->wasm, bytes->size, &bytes->is_new);
 	keep_debug(bytes->parsed, bytes->wasm, bytes->size);
 	/* release: pairs with load_bytes_end(); the object may be gone right after */
 	atomic_store_explicit(&bytes->state, BYTES_DONE, memory_order_release);
 	return true;
 }
 
+bool bytes_are_read(const struct load_bytes *bytes)
+{
+	return bytes != NULL && bytes->parsed != NULL;
+}
+
 struct wasmbin *bytes_parsed(struct load_bytes *bytes)
 {
 	if (bytes->parsed == NULL && bytes->copy != NULL) {
-		bytes->parsed = wasmbin_parse(bytes->copy, bytes->size);
+		bytes->parsed = cache_parse(bytes->copy, bytes->size, &bytes->is_new);
 		keep_debug(bytes->parsed, bytes->copy, bytes->size);
 	}
 	free(bytes->copy);
@@ -183,6 +190,10 @@ struct wasmbin *bytes_parsed(struct load_bytes *bytes)
 			 bytes->size);
 		return NULL;
 	}
+	/* not earlier: the host may have waited for the reading, and shall not for the writing */
+	if (bytes->is_new)
+		cache_keep(bytes->parsed);
+	bytes->is_new = false;
 	return wasmbin_ref(bytes->parsed);
 }
 

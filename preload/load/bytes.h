@@ -23,6 +23,10 @@ bool bytes_work(void);
  */
 struct wasmbin *bytes_parsed(struct load_bytes *bytes);
 
+/* Whether bytes_parsed() will give something: the image need not tell names. Any thread; NULL: no.
+ */
+bool bytes_are_read(const struct load_bytes *bytes);
+
 /* Around a fork. */
 void bytes_fork_prepare(void);
 void bytes_fork_parent(void);

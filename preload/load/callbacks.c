@@ -60,7 +60,6 @@ static void add(uintptr_t function, const char *name)
 	atomic_store_explicit(&self.count, count + 1, memory_order_release);
 }
 
-/* Cut to what fits; a byte that is no text of its own becomes `?`. */
 static size_t append(char *name, size_t at, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size && at < CALLBACKS_NAME - 1; i++)
@@ -68,14 +67,25 @@ static size_t append(char *name, size_t at, const char *text, size_t size)
 	return at;
 }
 
+void callbacks_join(char joined[CALLBACKS_NAME], const char *module, size_t module_size,
+		    const char *name, size_t name_size)
+{
+	size_t at = 0;
+
+	memset(joined, 0, CALLBACKS_NAME);
+	if (module != NULL) {
+		at = append(joined, at, module, module_size);
+		at = append(joined, at, ".", 1);
+	}
+	append(joined, at, name, name_size);
+}
+
 void callbacks_add(uintptr_t function, const char *module, size_t module_size, const char *name,
 		   size_t name_size)
 {
-	char joined[CALLBACKS_NAME] = { 0 };
-	size_t at = append(joined, 0, module, module_size);
+	char joined[CALLBACKS_NAME];
 
-	at = append(joined, at, ".", 1);
-	append(joined, at, name, name_size);
+	callbacks_join(joined, module, module_size, name, name_size);
 	if (function == 0 || !lock())
 		return;
 	add(function, joined);

@@ -17,6 +17,13 @@ enum { CALLBACKS_NAME = 128 };
 void callbacks_add(uintptr_t function, const char *module, size_t module_size, const char *name,
 		   size_t name_size);
 
+/*
+ * MODULE.NAME as one text, cut to what fits; a byte that is no text of its own becomes `?`. MODULE
+ * NULL: NAME alone. The rest of JOINED is zero.
+ */
+void callbacks_join(char joined[CALLBACKS_NAME], const char *module, size_t module_size,
+		    const char *name, size_t name_size);
+
 /* Copies the name of FUNCTION (the address of its first byte). False when it has none. */
 bool callbacks_find(uintptr_t function, char name[CALLBACKS_NAME]);
 

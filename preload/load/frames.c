@@ -119,7 +119,7 @@ void load_register_frame(const void *begin)
 
 	if (code == 0 || header_find(code, &layout) != 0 || code < layout.text ||
 	    code >= layout.text + layout.text_size) {
-		if (!is_bare((uintptr_t)begin, &layout))
+		if (!registry_has_room_for_bare() || !is_bare((uintptr_t)begin, &layout))
 			return;
 	}
 	registry_lock();

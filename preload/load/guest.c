@@ -19,7 +19,7 @@ struct activation guest_enter(uint32_t instance, uintptr_t stack_pointer, uintpt
 		.flags = flags,
 	};
 
-	if (thread == NULL) {
+	if (thread == NULL || thread->was_born_blocked) {
 		if (state.adopt_thread == NULL || (thread = state.adopt_thread()) == NULL)
 			return (struct activation){ 0 };
 	}

@@ -9,6 +9,7 @@
  */
 #include "preload/load/instance.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -17,12 +18,16 @@
 #include "preload/base/stats.h"
 #include "preload/load/map.h"
 
-/* A key of a store: an instance's own or an alias. */
+/* A key of a store: an instance's own, an alias, or STORE_KEY. */
 struct slot {
 	struct instance_key key;
-	struct instance_info info; /* id 0: an alias */
-	uint32_t next;		   /* in the store's chain, or in the free or ended chain; 0 ends */
+	struct instance_info info;    /* id 0: an alias, or the store's */
+	struct label_version *labels; /* of the instance, or for all of the store; NULL: none */
+	uint32_t next; /* in the store's chain, or in the free or ended chain; 0 ends */
 };
+
+/* What is said of a whole store; its "id" is the slot. No instance's key has all bits set. */
+#define STORE_KEY UINT64_MAX
 
 static struct {
 	pthread_mutex_t lock; /* guards all below */
@@ -32,10 +37,12 @@ static struct {
 	uint32_t ended; /* instances of deleted stores, chain */
 	uint32_t old;	/* those that had ended at the last reclaim */
 	uint32_t last_id;
-	struct map ids;	    /* key -> id */
-	struct map by_id;   /* id -> slot */
-	struct map stores;  /* store -> chain */
-	struct map serials; /* loading -> instances created */
+	struct map ids;	       /* key -> id */
+	struct map by_id;      /* id -> slot */
+	struct map stores;     /* store -> chain */
+	struct map serials;    /* loading -> instances created */
+	uint64_t reclaimed_ns; /* of samples before that none is waiting: see instance_reclaim() */
+	uint64_t last_reclaim_ns;
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static __thread __attribute__((tls_model("initial-exec"))) struct {
@@ -65,6 +72,7 @@ static uint32_t take_slot(void)
 
 static void give_slot(uint32_t index)
 {
+	label_versions_free(&self.slots[index].labels);
 	self.slots[index].next = self.free;
 	self.free = index;
 }
@@ -100,6 +108,17 @@ static uint32_t next_serial(uint32_t loading)
 	return serial;
 }
 
+/* SLOT is of a new instance: what its store is labelled with. */
+static void inherit_labels(struct slot *slot)
+{
+	uint32_t store = map_get(&self.ids, slot->key.store, STORE_KEY);
+
+	if (store != 0)
+		slot->labels =
+			label_versions_inherit(self.slots[store].labels, slot->info.created_ns);
+	slot->info.has_labels = slot->labels != NULL;
+}
+
 static uint32_t create(struct instance_key key, uint32_t loading)
 {
 	uint32_t id = self.last_id + 1, index = add_slot(key, id);
@@ -116,6 +135,7 @@ static uint32_t create(struct instance_key key, uint32_t loading)
 		.store = key.store,
 		.created_ns = clock_ns(CLOCK_MONOTONIC),
 	};
+	inherit_labels(&self.slots[index]);
 	stat_count(STAT_INSTANCES);
 	return id;
 }
@@ -177,6 +197,7 @@ void instance_alias(struct instance_key alias, uint32_t id)
 
 void instance_forget_store(uint64_t store)
 {
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	uint32_t index, next;
 
 	pthread_mutex_lock(&self.lock);
@@ -189,6 +210,7 @@ void instance_forget_store(uint64_t store)
 			give_slot(index);
 			continue;
 		}
+		slot->info.ended_ns = now_ns;
 		slot->next = self.ended;
 		self.ended = index;
 	}
@@ -207,11 +229,83 @@ bool instance_get(uint32_t id, struct instance_info *info)
 	return index != 0;
 }
 
+static int label(struct slot *slot, const char *key, const char *value, uint64_t now_ns)
+{
+	int error = label_versions_set(&slot->labels, key, value, now_ns, self.reclaimed_ns);
+
+	slot->info.has_labels = slot->labels != NULL;
+	return error;
+}
+
+int instance_label(uint32_t id, const char *key, const char *value)
+{
+	int error = -ENOENT;
+	uint32_t index;
+
+	pthread_mutex_lock(&self.lock);
+	index = map_get(&self.by_id, id, 0);
+	if (index != 0)
+		error = label(&self.slots[index], key, value, clock_ns(CLOCK_MONOTONIC));
+	pthread_mutex_unlock(&self.lock);
+	return error;
+}
+
+/* The slot of STORE's own labels, made if new; 0 without memory. */
+static uint32_t store_slot(uint64_t store)
+{
+	const struct instance_key key = { store, STORE_KEY };
+	uint32_t index = map_get(&self.ids, store, STORE_KEY);
+
+	if (index != 0)
+		return index;
+	index = add_slot(key, UINT32_MAX);
+	if (index != 0)
+		map_put(&self.ids, store, STORE_KEY, index); /* replaces: needs no memory */
+	return index;
+}
+
+int instance_label_store(uint64_t store, const char *key, const char *value)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int error = -ENOENT, one;
+	uint32_t index;
+
+	pthread_mutex_lock(&self.lock);
+	if (map_get(&self.stores, store, 0) != 0) {
+		index = store_slot(store);
+		error = index != 0 ? label(&self.slots[index], key, value, now_ns) : -ENOMEM;
+	}
+	if (error == 0) {
+		for (index = map_get(&self.stores, store, 0); index != 0;
+		     index = self.slots[index].next) {
+			if (self.slots[index].info.id == 0)
+				continue;
+			one = label(&self.slots[index], key, value, now_ns);
+			error = error == 0 ? one : error;
+		}
+	}
+	pthread_mutex_unlock(&self.lock);
+	return error;
+}
+
+void instance_labels_at(uint32_t id, uint64_t time_ns, struct instance_labels *labels)
+{
+	uint32_t index;
+
+	pthread_mutex_lock(&self.lock);
+	index = map_get(&self.by_id, id, 0);
+	label_versions_at(index != 0 ? self.slots[index].labels : NULL, time_ns, labels);
+	pthread_mutex_unlock(&self.lock);
+}
+
 void instance_reclaim(void)
 {
 	uint32_t index, next;
 
 	pthread_mutex_lock(&self.lock);
+	/* A handler that runs now may add a sample of now: hence the time before last. */
+	self.reclaimed_ns = self.last_reclaim_ns;
+	self.last_reclaim_ns = clock_ns(CLOCK_MONOTONIC);
 	for (index = self.old; index != 0; index = next) {
 		next = self.slots[index].next;
 		map_remove(&self.by_id, self.slots[index].info.id, 0);

@@ -10,6 +10,7 @@
 #ifndef PRELOAD_LOAD_INSTANCE_H
 #define PRELOAD_LOAD_INSTANCE_H
 
+#include "preload/load/instance_labels.h"
 #include "preload/sig/thread.h"
 #include "symtab/base.h"
 
@@ -24,6 +25,8 @@ struct instance_info {
 	uint32_t serial;  /* 1, 2, ... within its module, in order of creation */
 	uint64_t store;
 	uint64_t created_ns; /* CLOCK_MONOTONIC */
+	uint64_t ended_ns;   /* its store was deleted; 0: it is there */
+	bool has_labels;     /* instance_labels_at() has something to say */
 };
 
 /*
@@ -45,6 +48,17 @@ void instance_forget_store(uint64_t store);
 
 /* Facts of instance ID. False when unknown or dropped. Any thread. */
 bool instance_get(uint32_t id, struct instance_info *info);
+
+/*
+ * From now on samples of instance ID carry KEY=VALUE; VALUE "" takes the label away. The other one:
+ * of all instances that STORE has and will have. 0; -ENOENT when ID or STORE was never seen;
+ * errors of label_versions_set(), of which the store's instances may have part. Any thread.
+ */
+int instance_label(uint32_t id, const char *key, const char *value);
+int instance_label_store(uint64_t store, const char *key, const char *value);
+
+/* What was said of instance ID at TIME_NS (CLOCK_MONOTONIC). Any thread. */
+void instance_labels_at(uint32_t id, uint64_t time_ns, struct instance_labels *labels);
 
 /* Our thread: facts of instances of deleted stores may go when no ring holds a sample from before.
  */

@@ -15,6 +15,7 @@
 #include "preload/load/frames.h"
 #include "preload/load/handles.h"
 #include "preload/load/header.h"
+#include "preload/load/hostcalls.h"
 #include "preload/load/instance.h"
 #include "preload/load/publish.h"
 #include "preload/load/registry.h"
@@ -324,5 +325,6 @@ void load_fork_child(void)
 {
 	instance_fork_child();
 	bytes_fork_child();
+	hostcalls_fork_child();
 	registry_fork_child();
 }

@@ -3,8 +3,13 @@
  * parked.h - asynchronous calls that are not being polled: their guests wait, on no thread.
  *
  * Known by the address of the host's object (a future). How long each waited is exact; our thread
- * collects it. Does nothing unless GUESTPROF_WALL is set. Threads: any, without a lock (wrappers
- * run in the children of forks); the engine demands that an object is used by one thread at a time.
+ * collects it. Where each waits is not to be had: its stack is a fiber's, which the engine maps
+ * without libc and tells nobody of; the place of the fiber in the future is private, another in
+ * each build; and the exit record, which led to the guest's frames while it ran, is taken out of
+ * the store's context when the fiber is suspended (CallThreadState::swap, Wasmtime 25 to 50). A
+ * sample in a poll does see the fiber, but short polls have none. Does nothing unless
+ * GUESTPROF_WALL is set. Threads: any, without a lock (wrappers run in the children of forks); the
+ * engine demands that an object is used by one thread at a time.
  */
 #ifndef PRELOAD_LOAD_PARKED_H
 #define PRELOAD_LOAD_PARKED_H

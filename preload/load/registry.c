@@ -14,12 +14,20 @@
 #include "preload/base/guarded.h"
 #include "preload/base/log.h"
 #include "preload/base/stats.h"
+#include "preload/load/bytes.h"
 #include "preload/load/publish.h"
+
+/*
+ * JITs that register each function by itself come with hundreds of thousands, and every list here
+ * is walked at each.
+ */
+enum { BARE_MAX = 256 };
 
 static struct {
 	pthread_mutex_t lock; /* guards all below, and publish.c */
 	struct loading *first;
 	uint32_t last_id;
+	atomic_uint bare_count; /* of loadings without an image around them */
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void registry_lock(void)
@@ -35,6 +43,19 @@ void registry_unlock(void)
 struct loading *registry_first(void)
 {
 	return self.first;
+}
+
+bool registry_has_room_for_bare(void)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	if (atomic_load_explicit(&self.bare_count, memory_order_relaxed) < BARE_MAX)
+		return true;
+	log_once(&said,
+		 "more than %d pieces of generated code are registered one by one: the rest is "
+		 "not looked at",
+		 BARE_MAX);
+	return false;
 }
 
 static bool is_same_image(const struct image_layout *a, const struct image_layout *b)
@@ -138,6 +159,8 @@ struct loading *registry_add(const struct image_layout *layout, const char *engi
 	}
 	loading->next = self.first;
 	self.first = loading;
+	if (layout->is_bare)
+		atomic_fetch_add_explicit(&self.bare_count, 1, memory_order_relaxed);
 	end_overlapped(loading);
 	stat_count(STAT_MODULES);
 	log_line(LOG_DEBUG, "loading %u: %s %s, %zu bytes of code at %#lx", loading->id,
@@ -165,6 +188,8 @@ void registry_drop(struct loading *loading)
 	while (*link != loading)
 		link = &(*link)->next;
 	*link = loading->next;
+	if (loading->layout.is_bare)
+		atomic_fetch_sub_explicit(&self.bare_count, 1, memory_order_relaxed);
 	load_bytes_free(loading->bytes);
 	image_tables_free(loading->tables);
 	free(loading->given_name);
@@ -177,7 +202,9 @@ void loading_take_tables(struct loading *loading)
 	int expected = TABLES_WAITING;
 
 	if (atomic_compare_exchange_strong(&loading->tables_state, &expected, TABLES_TAKING)) {
-		loading->tables = image_copy(&guarded_memory, &loading->layout);
+		loading->tables = bytes_are_read(loading->bytes)
+					  ? image_copy_unnamed(&guarded_memory, &loading->layout)
+					  : image_copy(&guarded_memory, &loading->layout);
 		/* the wasm bytes say what it is, where they were seen */
 		if (loading->tables != NULL && loading->bytes == NULL)
 			image_hash(loading->tables, &guarded_memory, &loading->layout);

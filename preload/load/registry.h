@@ -45,6 +45,12 @@ struct loading *registry_at(const struct image_layout *layout);
 struct loading *registry_by_id(uint32_t id);
 
 /*
+ * Whether code without an image may still be added; says once when not. Without the lock: a few may
+ * be over the bound.
+ */
+bool registry_has_room_for_bare(void);
+
+/*
  * Adds the image that LAYOUT describes and publishes its code. NULL when there is nothing to sample
  * (*VERDICT says why; counted and said once) or memory is short. Wakes nobody.
  */

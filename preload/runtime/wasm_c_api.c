@@ -8,9 +8,11 @@
 #include "preload/hook/hook.h"
 #include "preload/load/load.h"
 #include "preload/runtime/pointer_map.h"
+#include "preload/runtime/wasmtime_func.h"
 #include "preload/runtime/wasmtime_instance.h"
 #include "preload/runtime/wasmtime_module.h"
 
+EXPORT wasm_store_t *wasm_store_new(wasm_engine_t *engine);
 EXPORT wasm_module_t *wasm_module_new(wasm_store_t *store, const wasm_byte_vec_t *wasm);
 EXPORT wasm_module_t *wasm_module_deserialize(wasm_store_t *store, const wasm_byte_vec_t *image);
 EXPORT wasm_module_t *wasm_module_copy(const wasm_module_t *module);
@@ -30,11 +32,40 @@ EXPORT wasm_trap_t *wasm_func_call(const wasm_func_t *function, const wasm_val_v
 /* ---- modules ----------------------------------------------------------------------------------
  */
 
+/* A store stands for the engine that it was made with: its modules are that engine's. */
+HOOK(wasm_store_new);
+wasm_store_t *wasm_store_new(wasm_engine_t *engine)
+{
+	__typeof__(&wasm_store_new) real = REAL(wasm_store_new);
+	wasm_store_t *store = real(engine);
+
+	if (store != NULL && hook_begin()) {
+		if (runtime_engine_of(real) != NULL)
+			load_owner_alias(engine, store);
+		hook_end();
+	}
+	return store;
+}
+
+/* NULL when we did not see STORE made: its engine is not known then. */
+static const void *owner_of(const wasm_store_t *store)
+{
+	const void *owner = NULL;
+
+	if (!hook_begin())
+		return NULL;
+	if (load_owner(store) != 0)
+		owner = store;
+	hook_end();
+	return owner;
+}
+
 HOOK(wasm_module_new);
 wasm_module_t *wasm_module_new(wasm_store_t *store, const wasm_byte_vec_t *wasm)
 {
 	__typeof__(&wasm_module_new) real = REAL(wasm_module_new);
-	struct runtime_load load = runtime_load_begin(real, NULL, wasm->data, wasm->size);
+	struct runtime_load load =
+		runtime_load_begin(real, owner_of(store), wasm->data, wasm->size);
 	wasm_module_t *module = real(store, wasm);
 
 	runtime_load_end(load, module, NULL);
@@ -45,7 +76,7 @@ HOOK(wasm_module_deserialize);
 wasm_module_t *wasm_module_deserialize(wasm_store_t *store, const wasm_byte_vec_t *image)
 {
 	__typeof__(&wasm_module_deserialize) real = REAL(wasm_module_deserialize);
-	struct runtime_load load = runtime_load_begin(real, NULL, NULL, 0);
+	struct runtime_load load = runtime_load_begin(real, owner_of(store), NULL, 0);
 	wasm_module_t *module = real(store, image);
 
 	runtime_load_end(load, module, NULL);
@@ -110,15 +141,30 @@ static struct pointer_entry instance_entries[INSTANCES];
 static const struct pointer_map instances = { instance_entries, INSTANCES };
 static atomic_uint numbers;
 
+static void note_imports(const void *real, const wasm_module_t *module,
+			 const wasm_extern_vec_t *imports)
+{
+	const struct runtime_engine *engine;
+
+	if (imports == NULL || imports->size == 0 || !hook_begin())
+		return;
+	engine = runtime_engine_of(real);
+	if (engine != NULL)
+		runtime_wasm_func_given(engine, module, imports);
+	hook_end();
+}
+
 HOOK(wasm_instance_new);
 wasm_instance_t *wasm_instance_new(wasm_store_t *store, const wasm_module_t *module,
 				   const wasm_extern_vec_t *imports, wasm_trap_t **trap)
 {
 	__typeof__(&wasm_instance_new) real = REAL(wasm_instance_new);
-	struct activation activation =
-		runtime_instance_enter(real, NULL, __builtin_frame_address(0));
-	wasm_instance_t *instance = real(store, module, imports, trap);
+	struct activation activation;
+	wasm_instance_t *instance;
 
+	note_imports(real, module, imports);
+	activation = runtime_instance_enter(real, NULL, __builtin_frame_address(0));
+	instance = real(store, module, imports, trap);
 	guest_leave(activation);
 	if (instance == NULL || !hook_begin())
 		return instance;
@@ -187,14 +233,27 @@ void wasm_instance_exports(const wasm_instance_t *instance, wasm_extern_vec_t *e
 	hook_end();
 }
 
+uint32_t runtime_wasm_instance_behind(const wasm_instance_t *instance)
+{
+	uintptr_t values[POINTER_MAP_VALUES];
+	uint64_t store;
+
+	if (!pointer_map_get(&instances, instance, values))
+		return 0;
+	store = runtime_store_behind((const void *)values[2]);
+	return store != 0 ? runtime_instance_numbered(store, values[1]) : 0;
+}
+
 HOOK(wasm_store_delete);
 void wasm_store_delete(wasm_store_t *store)
 {
 	__typeof__(&wasm_store_delete) real = REAL(wasm_store_delete);
 
 	if (hook_begin()) {
-		if (runtime_engine_of(real) != NULL)
+		if (runtime_engine_of(real) != NULL) {
 			runtime_store_ends(store);
+			load_owner_forget(store);
+		}
 		hook_end();
 	}
 	real(store);

@@ -17,12 +17,15 @@ typedef struct wasm_module_t wasm_module_t;
 typedef struct wasm_shared_module_t wasm_shared_module_t;
 typedef struct wasm_instance_t wasm_instance_t;
 typedef struct wasm_extern_t wasm_extern_t;
+typedef struct wasm_functype_t wasm_functype_t;
+typedef struct wasm_importtype_t wasm_importtype_t;
 typedef struct wasm_trap_t wasm_trap_t;
 typedef struct wasm_val_vec_t wasm_val_vec_t;
 typedef struct wasmtime_caller wasmtime_caller_t;
 typedef struct wasmtime_call_future wasmtime_call_future_t;
 typedef struct wasmtime_component wasmtime_component_t;
 typedef struct wasmtime_component_linker wasmtime_component_linker_t;
+typedef struct wasmtime_component_linker_instance wasmtime_component_linker_instance_t;
 typedef struct wasmtime_component_val wasmtime_component_val_t;
 typedef struct wasmtime_component_resource_any wasmtime_component_resource_any_t;
 typedef struct wasmtime_context wasmtime_context_t; /* one address for each store */
@@ -43,6 +46,11 @@ typedef struct {
 	size_t size;
 	wasm_extern_t **data;
 } wasm_extern_vec_t;
+
+typedef struct {
+	size_t size;
+	wasm_importtype_t **data;
+} wasm_importtype_vec_t;
 
 /*
  * A function of wasm.h. Three words of Rust's Extern::Func in front; the order was checked on 36,

@@ -51,6 +51,12 @@ static struct runtime_engine *make_engine(const void *real)
 	engine->extern_delete = hook_sibling(real, "wasmtime_extern_delete");
 	engine->store_context = hook_sibling(real, "wasmtime_store_context");
 	engine->extern_kind = hook_sibling(real, "wasm_extern_kind");
+	engine->wasm_module_imports = hook_sibling(real, "wasm_module_imports");
+	engine->wasmtime_module_imports = hook_sibling(real, "wasmtime_module_imports");
+	engine->importtype_module = hook_sibling(real, "wasm_importtype_module");
+	engine->importtype_name = hook_sibling(real, "wasm_importtype_name");
+	engine->importtype_vec_delete = hook_sibling(real, "wasm_importtype_vec_delete");
+	engine->func_new_with_env = hook_sibling(real, "wasm_func_new_with_env");
 	return engine;
 }
 

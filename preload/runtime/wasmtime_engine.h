@@ -29,6 +29,14 @@ struct runtime_engine {
 	void (*extern_delete)(wasmtime_extern_t *);
 	wasmtime_context_t *(*store_context)(wasmtime_store_t *);
 	uint8_t (*extern_kind)(const wasm_extern_t *);
+	void (*wasm_module_imports)(const void *, wasm_importtype_vec_t *);
+	void (*wasmtime_module_imports)(const void *, wasm_importtype_vec_t *);
+	const wasm_byte_vec_t *(*importtype_module)(const wasm_importtype_t *);
+	const wasm_byte_vec_t *(*importtype_name)(const wasm_importtype_t *);
+	void (*importtype_vec_delete)(wasm_importtype_vec_t *);
+	wasm_func_t *(*func_new_with_env)(wasm_store_t *, const wasm_functype_t *,
+					  void (*callback)(void), void *environment,
+					  void (*finalizer)(void *));
 };
 
 /* The Wasmtime that REAL, a function of its API, belongs to. NULL: not a Wasmtime, or a stub. */

@@ -169,7 +169,45 @@ void runtime_instance_has(struct runtime_engine *engine, uint64_t store_id, uint
 		instance_alias(key_of(engine, store_id, function | TAG_FUNCTION),
 			       instance_for(key, loading));
 	else if (reference != NULL && is_of_loading(reference, loading))
-		instance_for(key_of(engine, store_id, (uintptr_t)reference->vmctx), loading);
+		instance_alias(key,
+			       instance_for(key_of(engine, store_id, (uintptr_t)reference->vmctx),
+					    loading));
+}
+
+uint64_t runtime_store_behind(const void *store)
+{
+	uintptr_t values[POINTER_MAP_VALUES];
+
+	return pointer_map_get(&stores, store, values) ? values[0] : 0;
+}
+
+uint32_t runtime_instance_numbered(uint64_t store, uint64_t number)
+{
+	return instance_find((struct instance_key){ store, number | TAG_INSTANCE });
+}
+
+/* The engine's number is above the store's id: see runtime_engine_store(). */
+static bool is_store(uint64_t store, uint64_t store_id)
+{
+	return store != 0 && (store ^ store_id) << 16 == 0;
+}
+
+uint32_t runtime_instance_behind(const void *store, const wasmtime_instance_t *instance)
+{
+	uint64_t id = runtime_store_behind(store);
+
+	return is_store(id, instance->store_id) ? runtime_instance_numbered(id, instance->index)
+						: 0;
+}
+
+uint32_t runtime_component_instance_behind(const void *store,
+					   const wasmtime_component_instance_t *instance)
+{
+	uint64_t id = runtime_store_behind(store);
+
+	return is_store(id, instance->store_id) ? instance_find((struct instance_key){
+							  id, instance->instance | TAG_COMPONENT })
+						: 0;
 }
 
 void runtime_store_known(struct runtime_engine *engine, const void *store, uint64_t store_id)

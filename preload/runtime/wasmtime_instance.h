@@ -42,6 +42,20 @@ void runtime_store_known(struct runtime_engine *engine, const void *store, uint6
 void runtime_store_ends(const void *store);
 
 /*
+ * What stands behind the host's own handles, for guestprof.h: the store's id (STORE: a context, or
+ * a wasm_store_t), and an instance's. 0: never seen, or not one of that store's.
+ */
+uint64_t runtime_store_behind(const void *store);
+uint32_t runtime_instance_behind(const void *store, const wasmtime_instance_t *instance);
+uint32_t runtime_component_instance_behind(const void *store,
+					   const wasmtime_component_instance_t *instance);
+/* The same for wasm.h, once the host has listed the instance's exports. (wasm_c_api.c) */
+uint32_t runtime_wasm_instance_behind(const wasm_instance_t *instance);
+
+/* The id of the instance that runtime_instance_has() was told of as NUMBER. */
+uint32_t runtime_instance_numbered(uint64_t store, uint64_t number);
+
+/*
  * Enters a guest of which only the store is known: its start function, or a destructor. FRAME is
  * the wrapper's. Outside hook_begin(); ends with guest_leave().
  */

@@ -6,6 +6,7 @@
  * is can only be known afterwards.
  */
 #include "preload/hook/hook.h"
+#include "preload/runtime/wasmtime_func.h"
 #include "preload/runtime/wasmtime_instance.h"
 
 EXPORT wasmtime_error_t *wasmtime_instance_new(wasmtime_context_t *context,
@@ -49,6 +50,19 @@ static void finish(const void *real, struct activation activation, wasmtime_cont
 	hook_end();
 }
 
+static void note_imports(const void *real, const wasmtime_module_t *module,
+			 const wasmtime_extern_t *imports, size_t count)
+{
+	const struct runtime_engine *engine;
+
+	if (count == 0 || !hook_begin())
+		return;
+	engine = runtime_engine_of(real);
+	if (engine != NULL)
+		runtime_func_given(engine, module, imports, count);
+	hook_end();
+}
+
 HOOK(wasmtime_instance_new);
 wasmtime_error_t *wasmtime_instance_new(wasmtime_context_t *context,
 					const wasmtime_module_t *module,
@@ -56,10 +70,12 @@ wasmtime_error_t *wasmtime_instance_new(wasmtime_context_t *context,
 					wasmtime_instance_t *instance, wasm_trap_t **trap)
 {
 	__typeof__(&wasmtime_instance_new) real = REAL(wasmtime_instance_new);
-	struct activation activation =
-		runtime_instance_enter(real, context, __builtin_frame_address(0));
-	wasmtime_error_t *error = real(context, module, imports, import_count, instance, trap);
+	struct activation activation;
+	wasmtime_error_t *error;
 
+	note_imports(real, module, imports, import_count);
+	activation = runtime_instance_enter(real, context, __builtin_frame_address(0));
+	error = real(context, module, imports, import_count, instance, trap);
 	finish(real, activation, context, module, error, trap, instance);
 	return error;
 }

@@ -130,6 +130,7 @@ static const char fake_wasm_h[] =
 	"struct ext { uint64_t kind, store, word, rest[4]; };\n"
 	"static struct handle handles[32]; static struct ext exts[32]; static int made_handles, "
 	"made_exts;\n"
+	"void *wasm_store_new(void *e) { body(); return e; }\n"
 	"void *wasm_module_new(context *s, struct vec *b) { void *m; return load(b->data, b->size, "
 	"&m) ? 0 : m; }\n"
 	"void *wasm_module_deserialize(context *s, struct vec *b) { return wasm_module_new(s, b); "

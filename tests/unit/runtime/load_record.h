@@ -31,6 +31,7 @@ static struct {
 	const void *registered, *deregistered;
 	int registrations, deregistrations;
 	const char *version;
+	const void *owner, *owner_clone; /* of the last alias; clone NULL: forgotten */
 	uintptr_t text_start, text_end;
 
 	struct instance_key keys[RECORD_MAX];
@@ -170,14 +171,27 @@ uint32_t instance_for(struct instance_key key, uint32_t loading)
 	return id;
 }
 
+bool instance_get(uint32_t id, struct instance_info *info)
+{
+	*info = (struct instance_info){ .id = id, .loading = record.loading_of[id % RECORD_MAX] };
+	return true;
+}
+
 void load_owner_alias(const void *owner, const void *clone)
 {
-	(void)owner, (void)clone;
+	record.owner = owner;
+	record.owner_clone = clone;
 }
 
 void load_owner_forget(const void *owner)
 {
-	(void)owner;
+	if (record.owner_clone == owner)
+		record.owner_clone = NULL;
+}
+
+uint32_t load_owner(const void *owner)
+{
+	return owner != NULL && owner == record.owner_clone;
 }
 
 void instance_forget_store(uint64_t store)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "preload/hook/hook.h"
+#include "preload/runtime/wasmtime_instance.h"
 #include "tests/unit/runtime/fake_engine.h"
 #include "tests/unit/runtime/load_record.h"
 
@@ -133,6 +134,45 @@ static void instances_by_their_exports(void **context)
 	instances_are_told_apart("25.0.0");
 }
 
+/* A handle of guestprof.h's callers: known once the exports were listed, by its own store only. */
+static void instances_are_found_by_their_handles(void **context)
+{
+	struct fake_context store = { .store_id = 5 }, other = { .store_id = 6 };
+	wasmtime_instance_t stranger_to_both = { 6, 0 };
+	void *module, *instance, *trap = NULL;
+
+	(void)context;
+	module = CALL(engine, "wasm_module_new", load_call *)(&store, &wasm);
+	instance = CALL(engine, "wasm_instance_new", new_call *)(&store, module, NULL, &trap);
+	assert_int_equal(runtime_wasm_instance_behind(instance), 0);
+	assert_int_equal(runtime_store_behind(&store), 0);
+	function_of(instance);
+	assert_int_equal(runtime_wasm_instance_behind(instance), 1);
+	assert_int_equal(runtime_store_behind(&store) & 0xffffffffffff, 5);
+	assert_int_equal(runtime_store_behind(&other), 0);
+	assert_int_equal(runtime_instance_behind(&store, &stranger_to_both), 0);
+	CALL(engine, "wasm_instance_delete", one_call *)(instance);
+	assert_int_equal(runtime_wasm_instance_behind(instance), 0);
+	CALL(engine, "wasm_store_delete", one_call *)(&store);
+	assert_int_equal(runtime_store_behind(&store), 0);
+}
+
+static void a_store_stands_for_its_engine(void **context)
+{
+	struct fake_context store = { .store_id = 1 }; /* the fake's engine and store are one */
+
+	(void)context;
+	CALL(engine, "wasm_module_new", load_call *)(&store, &wasm);
+	assert_null(record.event.owner); /* it was there before us */
+	CALL(engine, "wasm_store_new", one_call *)(&store);
+	assert_ptr_equal(record.owner, &store);
+	CALL(engine, "wasm_module_new", load_call *)(&store, &wasm);
+	assert_ptr_equal(record.event.owner, &store);
+	CALL(engine, "wasm_store_delete", one_call *)(&store);
+	CALL(engine, "wasm_module_deserialize", load_call *)(&store, &wasm);
+	assert_null(record.event.owner);
+}
+
 static void failed_instances_make_nothing(void **context)
 {
 	struct fake_context store = { .store_id = 1, .traps = true };
@@ -153,6 +193,7 @@ static void other_engines_are_passed_on(void **context)
 	wasm_extern_vec_t exports;
 
 	(void)context;
+	CALL(stranger, "wasm_store_new", one_call *)(&store);
 	module = CALL(stranger, "wasm_module_new", load_call *)(&store, &wasm);
 	instance = CALL(stranger, "wasm_instance_new", new_call *)(&store, module, NULL, &trap);
 	CALL(stranger, "wasm_instance_exports", exports_call *)(instance, &exports);
@@ -160,7 +201,8 @@ static void other_engines_are_passed_on(void **context)
 	CALL(stranger, "wasm_instance_delete", one_call *)(instance);
 	CALL(stranger, "wasm_module_delete", one_call *)(module);
 	CALL(stranger, "wasm_store_delete", one_call *)(&store);
-	assert_int_equal(*(int *)dlsym(stranger, "fake_calls"), 6);
+	assert_int_equal(*(int *)dlsym(stranger, "fake_calls"), 7);
+	assert_null(record.owner);
 	assert_int_equal(record.bytes_begun + record.announced + record.entered + record.instances +
 				 record.handle_count,
 			 0);
@@ -174,6 +216,10 @@ int main(void)
 						close_engines),
 		cmocka_unit_test_setup_teardown(instances_by_their_contexts, set_up, close_engines),
 		cmocka_unit_test_setup_teardown(instances_by_their_exports, set_up, close_engines),
+		cmocka_unit_test_setup_teardown(instances_are_found_by_their_handles, set_up,
+						close_engines),
+		cmocka_unit_test_setup_teardown(a_store_stands_for_its_engine, set_up,
+						close_engines),
 		cmocka_unit_test_setup_teardown(failed_instances_make_nothing, set_up,
 						close_engines),
 		cmocka_unit_test_setup_teardown(other_engines_are_passed_on, set_up, close_engines),
