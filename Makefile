@@ -14,18 +14,19 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fno-omit-fr
 
 # Rooms by what they end up in; the order is the direction of includes.
 LIBRARY_ROOMS := symtab preload/base preload/sig preload/hook preload/load preload/runtime \
-	preload/sampler preload/unwind preload/profile preload/encode preload
+	preload/sampler preload/unwind preload/profile preload/encode preload/control preload
 COMMAND_ROOMS := symtab preload/base preload/encode preload/lines preload/cmd
 ROOMS := $(sort $(LIBRARY_ROOMS) $(COMMAND_ROOMS))
 
 # encode/ holds the host's writer and the command's readers and exporters.
-LIBRARY_ENCODE := $(patsubst %,preload/encode/%.c,chunk disk gzip paths pb writer)
+LIBRARY_ENCODE := $(patsubst %,preload/encode/%.c,chunk disk gzip paths pb rotation writer)
 
 sources = $(wildcard $(1)/*.c)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIBRARY_SOURCES := $(foreach room,$(filter-out preload/encode,$(LIBRARY_ROOMS)),$(call sources,$(room))) \
 	$(wildcard $(LIBRARY_ENCODE))
-COMMAND_SOURCES := $(foreach room,$(COMMAND_ROOMS),$(call sources,$(room)))
+# control/ is the host's, but for what both sides say.
+COMMAND_SOURCES := $(foreach room,$(COMMAND_ROOMS),$(call sources,$(room))) preload/control/protocol.c
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
@@ -37,6 +38,9 @@ $(BUILD)/obj/%.o: %.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CFLAGS_$(subst /,_,$(patsubst %/,%,$(dir $<)))) -c -o $@ $<
+
+# The assembler takes these in (.incbin), which -MMD does not see.
+$(BUILD)/obj/preload/encode/html_assets.o: $(wildcard preload/encode/html/*)
 
 # The handler's code: no calls into the stack protector, small frames, proven by check-sigsafe.
 CFLAGS_preload_sig := -fno-stack-protector -fstack-usage -U_FORTIFY_SOURCE
@@ -51,7 +55,7 @@ $(BUILD)/libguestprof.so: $(call objects,$(LIBRARY_SOURCES)) preload/exports.map
 
 $(BUILD)/guestprof: $(call objects,$(COMMAND_SOURCES))
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) -ldw -lelf -lz -l:libiberty.a -lpthread
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) -ldw -lelf -lz -l:libiberty.a -lmicrohttpd -lpthread
 
 # One archive a room, for the unit tests: tests/unit/ROOM/FILE_test.c links the rooms that its own may include.
 define room_archive
@@ -71,8 +75,9 @@ LINKS_sampler := sampler hook sig base
 LINKS_unwind := unwind base symtab
 LINKS_profile := profile unwind load sig base symtab
 LINKS_encode := encode base symtab
+LINKS_control := control encode base
 LINKS_lines := lines symtab
-LINKS_cmd := cmd lines encode base symtab
+LINKS_cmd := cmd lines encode base control symtab
 LINKS_preload := preload hook base symtab
 
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c)
@@ -83,11 +88,11 @@ $(BUILD)/unit/%: tests/unit/%.c $$(foreach r,$$(LINKS_$$(firstword $$(subst /, ,
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -fvisibility=hidden,$(ALL_CFLAGS)) -o $@ $< \
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -l:libz.a -l:libiberty.a -lpthread -ldl \
-		$(if $(filter %/lines.a,$^),-ldw -lelf)
+		$(if $(filter %/lines.a,$^),-ldw -lelf) $(if $(filter %/cmd.a,$^),-lmicrohttpd)
 unit: $(UNIT_TESTS)
 
 # scripts/fuzz builds these, with clang and SAN=fuzzer-no-link,address,undefined.
-FUZZ_ARCHIVES := $(foreach room,symtab base encode lines,$(BUILD)/rooms/$(room).a)
+FUZZ_ARCHIVES := $(foreach room,symtab base encode lines control cmd,$(BUILD)/rooms/$(room).a)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_ARCHIVES)
 	$(call say,FUZZ,$<)
 	@mkdir -p $(@D)
@@ -123,8 +128,10 @@ install: all
 	install -m 755 $(BUILD)/guestprof $(DESTDIR)$(PREFIX)/bin/guestprof
 	install -m 755 $(BUILD)/libguestprof.so $(DESTDIR)$(PREFIX)/lib/guestprof/libguestprof.so
 	install -m 644 preload/guestprof.h $(DESTDIR)$(PREFIX)/include/guestprof.h
+	install -d $(DESTDIR)$(PREFIX)/share/guestprof/schema
+	install -m 644 preload/cmd/schema/*.json $(DESTDIR)$(PREFIX)/share/guestprof/schema
 
 clean:
 	rm -rf build build-*
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)

@@ -16,9 +16,12 @@
 #include "preload/errand.h"
 #include "preload/guestprof.h"
 #include "preload/hook/hook.h"
+#include "preload/intake.h"
 #include "preload/load/instance.h"
 #include "preload/load/load.h"
 #include "preload/manual.h"
+#include "preload/profile/label_rules.h"
+#include "preload/runtime/wasmtime_instance.h"
 #include "preload/worker.h"
 #include "symtab/symtab.h"
 
@@ -58,13 +61,14 @@ PRINTF_LIKE(3, 4) static int refuse(const struct reason *why, int error, const c
 
 /* What is the matter with the module behind a handle; 0: nothing, its loading is *LOADING (0: skip
  * it). */
-static int check_module(const void *module, uint32_t owner, size_t number, const struct reason *why,
-			uint32_t *loading)
+static int check_module(const void *module, const void *engine, size_t number,
+			const struct reason *why, uint32_t *loading)
 {
 	struct load_facts facts = load_facts(module);
 
 	*loading = facts.loading;
-	if (owner != 0 && facts.owner != 0 && facts.owner != owner)
+	/* an engine of which no module was seen made none of those that were */
+	if (engine != NULL && facts.owner != 0 && facts.owner != load_owner(engine))
 		return refuse(why, -EXDEV, "module %zu was made by another engine", number);
 	switch (facts.verdict) {
 	case LOAD_SEEN:
@@ -97,7 +101,7 @@ static void make_set(void *argument)
 {
 	struct set_errand *errand = argument;
 
-	worker_take_in_loads();
+	intake_loads();
 	errand->set = set_new(load_symtab(), errand->loadings, errand->names, errand->count);
 }
 
@@ -120,7 +124,7 @@ static int set_of_modules(const void *engine, const char *const *names, const vo
 	int error = loadings != NULL ? 0 : refuse(why, -ENOMEM, "out of memory");
 
 	for (size_t i = 0; error == 0 && i < count; i++)
-		error = check_module(modules[i], load_owner(engine), i, why, &loadings[i]);
+		error = check_module(modules[i], engine, i, why, &loadings[i]);
 	if (error == 0)
 		error = set_from_loadings(&errand, why);
 	free(loadings);
@@ -217,7 +221,7 @@ static void write_profile(void *argument)
 {
 	struct write_errand *errand = argument;
 
-	errand->error = manual_write(errand->manual, errand->path, worker_prepare_sample);
+	errand->error = manual_write(errand->manual, errand->path, intake_prepare);
 }
 
 /* Our thread has our descriptors but the host's working directory; it may change meanwhile. */
@@ -281,6 +285,54 @@ static void api_profile_drop(guestprof_profile *profile)
 	manual_free(manual_of(profile));
 }
 
+/* ---- labels -----------------------------------------------------------------------------------
+ */
+
+static uint32_t instance_behind(int kind, const void *store, const void *instance)
+{
+	if (instance == NULL)
+		return 0;
+	switch (kind) {
+	case GUESTPROF_INSTANCE:
+		return runtime_instance_behind(store, instance);
+	case GUESTPROF_COMPONENT_INSTANCE:
+		return runtime_component_instance_behind(store, instance);
+	case GUESTPROF_WASM_INSTANCE:
+		return runtime_wasm_instance_behind(instance);
+	default:
+		return 0;
+	}
+}
+
+static int label(int kind, const void *store, const void *instance, const char *key,
+		 const char *value)
+{
+	uint64_t store_id;
+	uint32_t id;
+
+	if (kind == GUESTPROF_STORE) {
+		store_id = runtime_store_behind(store);
+		return store_id != 0 ? instance_label_store(store_id, key, value) : -ENOENT;
+	}
+	id = instance_behind(kind, store, instance);
+	return id != 0 ? instance_label(id, key, value) : -ENOENT;
+}
+
+static int api_instance_label(int kind, const void *store, const void *instance, const char *key,
+			      const char *value)
+{
+	int error;
+
+	if (kind < GUESTPROF_INSTANCE || kind > GUESTPROF_STORE || key == NULL ||
+	    !namelist_key_is_good(key, strlen(key)))
+		return -EINVAL;
+	if (!hook_begin())
+		return -ENOENT; /* off: no instance is known */
+	error = label(kind, store, instance, key, value != NULL ? value : "");
+	hook_end();
+	return error;
+}
+
 extern EXPORT const struct guestprof_api guestprof_api;
 const struct guestprof_api guestprof_api = {
 	.version = GUESTPROF_API_VERSION,
@@ -294,4 +346,5 @@ const struct guestprof_api guestprof_api = {
 	.profile_host_call = api_profile_host_call,
 	.profile_finish = api_profile_finish,
 	.profile_drop = api_profile_drop,
+	.instance_label = api_instance_label,
 };

@@ -10,11 +10,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "preload/base/state.h"
+#include "preload/exec.h"
 #include "preload/lifecycle.h"
 #include "preload/load/load.h"
 #include "preload/sampler/sampler.h"
+#include "preload/turn.h"
 #include "preload/unwind/unwind.h"
 #include "preload/worker.h"
 
@@ -23,6 +27,12 @@ static __thread __attribute__((tls_model("initial-exec"))) struct {
 	sigset_t mask;
 	bool is_masked, worker_stands;
 } here;
+
+/* Past our own wrapper: the clock need not stand still, and a tick may wait. */
+static void set_mask(int how, const sigset_t *set, sigset_t *old)
+{
+	syscall(SYS_rt_sigprocmask, how, set, old, _NSIG / 8);
+}
 
 static void before(void)
 {
@@ -33,9 +43,9 @@ static void before(void)
 	if (here.is_masked) {
 		sigemptyset(&ours);
 		sigaddset(&ours, sampler_info().signal);
-		pthread_sigmask(SIG_BLOCK, &ours, &here.mask);
+		set_mask(SIG_BLOCK, &ours, &here.mask);
 	}
-	here.worker_stands = worker_fork_prepare();
+	here.worker_stands = turn_fork_prepare();
 	load_fork_prepare();
 	unwind_before_fork();
 	errno = saved_errno;
@@ -44,7 +54,7 @@ static void before(void)
 static void unmask(void)
 {
 	if (here.is_masked)
-		pthread_sigmask(SIG_SETMASK, &here.mask, NULL);
+		set_mask(SIG_SETMASK, &here.mask, NULL);
 }
 
 static void in_parent(void)
@@ -53,7 +63,7 @@ static void in_parent(void)
 
 	unwind_after_fork_in_parent();
 	load_fork_parent();
-	worker_fork_parent();
+	turn_fork_parent();
 	unmask();
 	errno = saved_errno;
 }
@@ -65,11 +75,13 @@ static void in_child(void)
 	unwind_after_fork();
 	load_fork_child();
 	worker_fork_child(here.worker_stands);
+	exec_fork_child();
+	/* Before the clock is armed: a thread that blocks its signal gets none. */
+	unmask();
 	if (here.worker_stands)
 		lifecycle_restart_in_child();
 	else
 		lifecycle_give_up_in_child();
-	unmask();
 	errno = saved_errno;
 }
 

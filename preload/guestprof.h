@@ -40,6 +40,14 @@ extern "C" {
 #define GUESTPROF_API_VERSION 1
 #define GUESTPROF_NOT_LOADED (-4096) /* below every errno */
 
+/* What an instance's handle is (guestprof_instance_label). */
+enum guestprof_handle {
+	GUESTPROF_INSTANCE = 1,		  /* const wasmtime_instance_t * */
+	GUESTPROF_COMPONENT_INSTANCE = 2, /* const wasmtime_component_instance_t * */
+	GUESTPROF_WASM_INSTANCE = 3,	  /* const wasm_instance_t * */
+	GUESTPROF_STORE = 4,		  /* none: all instances of the store */
+};
+
 /* A prepared, immutable selection of modules. */
 typedef struct guestprof_module_set guestprof_module_set;
 /* One profile: a name, an interval, a set, and the samples so far. */
@@ -98,6 +106,27 @@ struct guestprof_api {
 	int (*profile_finish)(guestprof_profile *profile, const char *path);
 	/* Frees PROFILE without writing. NULL is allowed. */
 	void (*profile_drop)(guestprof_profile *profile);
+
+	/*
+	 * From now on samples of an instance carry the label KEY=VALUE, in the process's own
+	 * recording and in all profiles; samples from before do not, whenever they are written. The
+	 * module's numbers are kept apart for each combination of labels. Another VALUE of the same
+	 * KEY replaces, NULL or "" takes the label away; a label of GUESTPROF_LABEL or
+	 * GUESTPROF_NAMES with that KEY gives way. Labels end with the store.
+	 *
+	 * KIND (enum guestprof_handle) says what INSTANCE is; STORE is its wasmtime_context_t *, or
+	 * the wasm_store_t *. With GUESTPROF_STORE, INSTANCE is not used: all instances that STORE
+	 * has and will have; one that STORE has must have been made before. An instance of wasm.h
+	 * is known once the host has listed its exports.
+	 *
+	 * KEY: letters, digits, `_`, `.` and `-`, at most 63, none of guestprof's own (wasm_module,
+	 * thread_id, ...). VALUE: at most 255 bytes; what is not printable UTF-8 is shown as `\x0a`.
+	 * Eight keys an instance (-E2BIG); -ENAMETOOLONG. Values should be few (tenants, not
+	 * requests): beyond 800 combinations in a process, samples count for the module without
+	 * labels. Both texts are copied.
+	 */
+	int (*instance_label)(int kind, const void *store, const void *instance, const char *key,
+			      const char *value);
 };
 
 /* The preloaded library's table, or NULL. Looked up once: a preload cannot come later. */
@@ -112,7 +141,9 @@ static inline const struct guestprof_api *guestprof_get(void)
 	if (__atomic_load_n(&has_looked, __ATOMIC_ACQUIRE))
 		return found;
 	api = (const struct guestprof_api *)dlsym(RTLD_DEFAULT, "guestprof_api");
-	if (api != NULL && api->version >= GUESTPROF_API_VERSION && api->size >= sizeof(*api))
+	/* what came after profile_drop is looked for where it is used */
+	if (api != NULL && api->version >= GUESTPROF_API_VERSION &&
+	    api->size >= offsetof(struct guestprof_api, instance_label))
 		__atomic_store_n(&found, api, __ATOMIC_RELAXED);
 	__atomic_store_n(&has_looked, 1, __ATOMIC_RELEASE);
 	return found;
@@ -186,6 +217,18 @@ static inline void guestprof_profile_drop(guestprof_profile *profile)
 
 	if (api != NULL)
 		api->profile_drop(profile);
+}
+
+/* GUESTPROF_NOT_LOADED also from an older library, which has no labels. */
+static inline int guestprof_instance_label(enum guestprof_handle kind, const void *store,
+					   const void *instance, const char *key, const char *value)
+{
+	const struct guestprof_api *api = guestprof_get();
+
+	if (api == NULL || api->size < offsetof(struct guestprof_api, instance_label) +
+					       sizeof(api->instance_label))
+		return GUESTPROF_NOT_LOADED;
+	return api->instance_label((int)kind, store, instance, key, value);
 }
 
 #ifdef __cplusplus

@@ -16,11 +16,12 @@
 #include "preload/base/config.h"
 #include "preload/base/log.h"
 #include "preload/base/state.h"
+#include "preload/control/control.h"
 #include "preload/fork.h"
 #include "preload/output.h"
 #include "preload/sampler/sampler.h"
-#include "preload/sampler/waiting.h"
-#include "preload/sig/handler.h"
+#include "preload/session.h"
+#include "preload/wake.h"
 #include "preload/worker.h"
 
 #define LAST_DRAIN_NS UINT64_C(2000000000)
@@ -32,30 +33,11 @@ static pthread_once_t first_guest = PTHREAD_ONCE_INIT;
 static pid_t our_pid; /* raw: a vfork child has another, and our memory */
 static atomic_bool has_ended;
 
-static void start_sampling(void)
-{
-	int error = sampler_start(config.hz, config.memory / 2);
-
-	if (error == 0 && config.wall)
-		waiting_start(config.hz < WAITING_MAX_HZ ? config.hz : WAITING_MAX_HZ,
-			      config.stacks == STACKS_FULL);
-	worker_start();
-	if (error != 0) {
-		log_line(LOG_ERROR, "no samples will be taken: %s", strerror(-error));
-		return;
-	}
-	handler_setup.copy_slices = config.stacks != STACKS_GUEST;
-	handler_setup.whole_stacks = config.stacks == STACKS_FULL;
-	handler_setup.wake_word = worker_wake_word();
-	atomic_store(&state.sampling, true);
-	worker_sample();
-}
-
 static void on_first_guest(void)
 {
 	int saved_errno = errno;
 
-	pthread_once(&first_guest, start_sampling);
+	pthread_once(&first_guest, session_first_guest);
 	errno = saved_errno;
 }
 
@@ -83,8 +65,10 @@ __attribute__((constructor)) static void start(void)
 	config_set_current(&config);
 	our_pid = (pid_t)syscall(SYS_getpid);
 	output_configure();
+	session_configure(&config);
+	control_configure(&config);
 	fork_watch();
-	state.wake = worker_wake;
+	state.wake = wake_up;
 	state.on_watch = on_watch;
 	state.on_first_guest = on_first_guest;
 	atomic_store_explicit(&state.on, true, memory_order_release);
@@ -98,8 +82,7 @@ void lifecycle_end(void)
 	if ((pid_t)syscall(SYS_getpid) != our_pid || atomic_exchange(&has_ended, true))
 		return;
 	atomic_store(&state.on, false);
-	if (atomic_load(&state.sampling))
-		sampler_stop();
+	session_end();
 	worker_finish(LAST_DRAIN_NS);
 	errno = saved_errno;
 }

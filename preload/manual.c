@@ -20,6 +20,7 @@
 #include "preload/base/clock.h"
 #include "preload/base/config.h"
 #include "preload/base/state.h"
+#include "preload/base/stats.h"
 #include "preload/encode/writer.h"
 #include "preload/load/load.h"
 #include "preload/marks.h"
@@ -39,6 +40,11 @@ struct taken {
 	uint64_t cpu_ns, tid;
 };
 
+/* What became of the samples; the rest our thread finds out. */
+struct outcomes {
+	uint64_t kept, unlisted, host_only, lost;
+};
+
 struct buffer {
 	uint8_t *bytes;
 	size_t size, capacity;
@@ -55,8 +61,11 @@ struct manual {
 	struct buffer appended;
 	struct sample *scratch; /* SAMPLE_LARGEST bytes */
 	struct marks marks;
+	struct outcomes outcomes;
 
-	struct profile *profile; /* our thread's */
+	/* our thread's */
+	struct profile *profile;
+	uint64_t stats[STAT_COUNT]; /* of this profile alone, base/stats.h */
 };
 
 static struct {
@@ -127,14 +136,12 @@ void manual_free(struct manual *manual)
 static bool may_be_listed(const struct module_set *set, const struct ranges *ranges,
 			  const struct sample *sample)
 {
-	const char *name;
-
 	if (sample->pc_count == 0)
 		return set_count(set) != 0;
 	for (uint32_t i = 0; i < sample->pc_count; i++) {
 		const struct range *range = ranges_find(ranges, sample_pcs(sample)[i]);
 
-		if (range != NULL && set_has(set, range->id, &name))
+		if (range != NULL && set_has(set, range->id, NULL))
 			return true;
 	}
 	return false;
@@ -142,7 +149,7 @@ static bool may_be_listed(const struct module_set *set, const struct ranges *ran
 
 /*
  * What a tick would have taken here, into the profile's scratch. False when no listed module is on
- * the stack; asked while the array that the sample was taken with is held.
+ * the stack (counted); asked while the array that the sample was taken with is held.
  */
 static bool take_here(struct manual *manual, struct thread *thread)
 {
@@ -163,6 +170,8 @@ static bool take_here(struct manual *manual, struct thread *thread)
 	is_wanted = manual->scratch->size != 0 &&
 		    may_be_listed(manual->set, tick.ranges, manual->scratch);
 	thread_ranges_end(thread, before);
+	manual->outcomes.host_only += manual->scratch->size == 0;
+	manual->outcomes.unlisted += manual->scratch->size != 0 && !is_wanted;
 	return is_wanted;
 }
 
@@ -191,12 +200,17 @@ static int append(struct buffer *buffer, const struct taken *taken, const struct
 static int sample_locked(struct manual *manual, struct thread *thread, uint64_t cpu_ns)
 {
 	struct taken taken = { .cpu_ns = cpu_ns, .tid = (uint64_t)thread->tid };
+	int error = 0;
 
 	if (manual->scratch == NULL && (manual->scratch = malloc(SAMPLE_LARGEST)) == NULL)
-		return -ENOMEM;
-	if (!take_here(manual, thread))
+		error = -ENOMEM;
+	if (error == 0 && !take_here(manual, thread))
 		return 0;
-	return append(&manual->appended, &taken, manual->scratch) == 0 ? 1 : -ENOMEM;
+	if (error == 0)
+		error = append(&manual->appended, &taken, manual->scratch);
+	manual->outcomes.kept += error == 0;
+	manual->outcomes.lost += error != 0;
+	return error == 0 ? 1 : error;
 }
 
 int manual_sample(struct manual *manual, uint64_t cpu_ns)
@@ -241,6 +255,7 @@ static bool has_profile(struct manual *manual)
 		.set = manual->set,
 		.start_ns = manual->start_ns,
 		.period_ns = manual->interval_ns,
+		.stats = manual->stats,
 		.is_written_once = true,
 	};
 
@@ -285,6 +300,15 @@ void manual_drain(void (*before)(const struct sample *sample))
 	pthread_mutex_unlock(&self.lock);
 }
 
+/* The last visit: no other thread uses the profile any more. */
+static void count_outcomes(struct manual *manual)
+{
+	manual->stats[STAT_SAMPLES] += manual->outcomes.kept;
+	manual->stats[STAT_UNLISTED] += manual->outcomes.unlisted;
+	manual->stats[STAT_HOST_ONLY] += manual->outcomes.host_only;
+	manual->stats[STAT_LOST_MEMORY] += manual->outcomes.lost;
+}
+
 int manual_write(struct manual *manual, const char *path, void (*before)(const struct sample *))
 {
 	struct writer_info info = {
@@ -309,6 +333,8 @@ int manual_write(struct manual *manual, const char *path, void (*before)(const s
 	if (writer == NULL)
 		return -ENOMEM;
 	chunk = *profile_chunk(manual->profile, clock_ns(CLOCK_MONOTONIC));
+	count_outcomes(manual);
+	chunk.stats = manual->stats;
 	chunk.intervals = manual->marks.calls;
 	chunk.interval_count = manual->marks.count;
 	error = writer_append(writer, &chunk, &info);

@@ -22,7 +22,8 @@ void manual_free(struct manual *manual);
 
 /*
  * Takes a sample of the calling thread, which stands for CPU_NS of its CPU time. Returns 1 when it
- * was kept, 0 when no listed module is on the stack, -ENOMEM when it was lost (counted).
+ * was kept, 0 when no listed module is on the stack, -ENOMEM when it was lost. All three are
+ * counted in the profile, and in no other recording.
  */
 int manual_sample(struct manual *manual, uint64_t cpu_ns);
 

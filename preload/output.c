@@ -20,15 +20,19 @@
 #include "preload/encode/writer.h"
 #include "preload/load/instance.h"
 #include "preload/load/load.h"
+#include "preload/profile/history.h"
 #include "preload/profile/profile.h"
 #include "preload/profile/waits.h"
 #include "preload/sampler/sampler.h"
 #include "preload/sampler/waiting.h"
+#include "preload/session.h"
 #include "preload/sig/thread.h"
 
 enum { MAX_ENGINES = 8 };
 
 #define COMPRESS_BUDGET_NS UINT64_C(500000000)
+/* While samples are being taken the rings fill up meanwhile: a larger file stays as it is. */
+#define ROTATE_BUDGET_NS UINT64_C(20000000)
 
 static struct {
 	char *pattern; /* absolute */
@@ -37,6 +41,12 @@ static struct {
 	bool has_file, is_off;
 	char *engines[MAX_ENGINES];
 	size_t engine_count;
+
+	struct config config; /* of the session: with its hz and stacks */
+	uint64_t start_ns;    /* of the recording, CLOCK_MONOTONIC */
+	struct history_counters
+		before; /* when it began; all 0: it counts from the process's start */
+	int last_file;	/* of the session before, finished; 0: none */
 } self;
 
 /* DIRECTORY with each % doubled, so that the pattern's own are the only ones. */
@@ -58,6 +68,7 @@ void output_configure(void)
 	const char *pattern = config->output;
 	char directory[PATH_MAX], prefix[2 * PATH_MAX];
 
+	self.config = *config;
 	if (strcmp(pattern, "none") == 0)
 		return;
 	/* A variable at the start may hold an absolute path. */
@@ -89,24 +100,56 @@ void output_note_engine(const char *engine, const char *version)
 		self.engine_count++;
 }
 
+/* ---- recordings ------------------------------------------------------------------------------ */
+
+static void note_counters(uint64_t now_ns)
+{
+	self.before.time_ns = now_ns;
+	self.before.own_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	self.before.process_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	for (enum stat_id i = 0; i < STAT_COUNT; i++)
+		self.before.stats[i] = stat_get(i);
+}
+
+static struct profile *new_profile(uint64_t now_ns)
+{
+	struct profile_options options = {
+		.config = &self.config,
+		.symtab = load_symtab(),
+		.start_ns = now_ns,
+		.period_ns = 1000000000u / self.config.hz,
+		.takes_hostcalls = self.config.exact_hostcalls,
+		/* Whoever is at the socket may ask for what has been. */
+		.history_memory = self.config.control != NULL ? self.config.memory / 8 : 0,
+	};
+
+	return profile_new(&options);
+}
+
+/* Without a file only who is at the socket can get at the samples. */
+static bool has_reader(void)
+{
+	return self.pattern != NULL || self.config.control != NULL;
+}
+
+static bool open_recording(uint64_t now_ns)
+{
+	self.start_ns = now_ns;
+	self.profile = new_profile(now_ns);
+	if (self.pattern != NULL && self.writer == NULL)
+		self.writer = writer_prepare(self.pattern, self.config.exact_output,
+					     clock_ns(CLOCK_REALTIME));
+	return self.profile != NULL && (self.writer != NULL || self.pattern == NULL);
+}
+
 /* At the first sample; afterwards a cheap question. */
 static bool is_open(void)
 {
-	const struct config *config = config_current();
-	struct profile_options options = {
-		.config = config,
-		.symtab = load_symtab(),
-		.start_ns = clock_ns(CLOCK_MONOTONIC),
-		.period_ns = 1000000000u / config->hz,
-	};
-
 	if (self.profile != NULL)
 		return true;
-	if (self.is_off || self.pattern == NULL)
+	if (self.is_off || !has_reader())
 		return false;
-	self.profile = profile_new(&options);
-	self.writer = writer_prepare(self.pattern, config->exact_output, clock_ns(CLOCK_REALTIME));
-	if (self.profile != NULL && self.writer != NULL)
+	if (open_recording(clock_ns(CLOCK_MONOTONIC)))
 		return true;
 	self.is_off = true;
 	log_line(LOG_ERROR, "no recording: %s", strerror(errno));
@@ -114,6 +157,73 @@ static bool is_open(void)
 	self.profile = NULL;
 	return false;
 }
+
+/* The tables are full: another profile names new stacks again. */
+static void replace_profile(uint64_t now_ns)
+{
+	struct profile *next = new_profile(now_ns);
+
+	if (next == NULL)
+		return;
+	profile_free(self.profile);
+	self.profile = next;
+}
+
+/* What comes from now on belongs to another recording. */
+static void begin_recording(uint64_t now_ns)
+{
+	self.start_ns = now_ns;
+	self.has_file = false;
+	note_counters(now_ns);
+	if (self.profile == NULL)
+		return;
+	profile_restart(self.profile, now_ns);
+	if (profile_is_full(self.profile))
+		replace_profile(now_ns);
+}
+
+void output_begin(uint32_t hz, enum stacks stacks)
+{
+	bool is_first = self.profile == NULL && self.config.start;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	self.config.hz = hz;
+	self.config.stacks = stacks;
+	/* The first, from the first guest on, stands for the process from its start. */
+	if (is_first)
+		return;
+	if (self.last_file > 0)
+		close(self.last_file);
+	self.last_file = 0;
+	if (self.profile != NULL) {
+		profile_forget_history(self.profile, now_ns);
+		profile_set_period(self.profile, 1000000000u / hz);
+	}
+	begin_recording(now_ns);
+}
+
+static bool is_due_for_rotation(uint64_t now_ns)
+{
+	const struct config_rotate *rotate = &self.config.rotate;
+
+	if (rotate->files == 0 || self.config.exact_output)
+		return false;
+	/* The turn may have begun before the first sample opened the recording. */
+	if (rotate->age_ns != 0 && now_ns > self.start_ns &&
+	    now_ns - self.start_ns >= rotate->age_ns)
+		return self.has_file || profile_is_full(self.profile);
+	return self.has_file && rotate->size != 0 && writer_size(self.writer) >= rotate->size;
+}
+
+static void rotate(uint64_t now_ns, uint64_t budget_ns)
+{
+	if (self.writer != NULL)
+		writer_next(self.writer, budget_ns, clock_ns(CLOCK_REALTIME),
+			    self.config.exact_output ? 0 : self.config.rotate.files);
+	begin_recording(now_ns);
+}
+
+/* ---- what is counted ------------------------------------------------------------------------- */
 
 void output_take(const struct sample *sample, uint64_t tid, const char *thread_name)
 {
@@ -150,7 +260,7 @@ void output_take_parked(uint32_t instance, uint64_t wall_ns)
 }
 
 /* One line "PID PATH" for the launcher that waits for us; it has its own file for it. */
-static void tell_launcher(void)
+static void tell_launcher(const char *path)
 {
 	const char *list = config_current()->list;
 	char line[PATH_MAX + 32];
@@ -162,46 +272,97 @@ static void tell_launcher(void)
 	fd = open(list, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return;
-	length = snprintf(line, sizeof(line), "%d %s\n", (int)getpid(), writer_path(self.writer));
+	length = snprintf(line, sizeof(line), "%d %s\n", (int)getpid(), path);
 	written = write(fd, line, (size_t)length);
 	(void)written;
 	close(fd);
 }
 
-void output_write(uint64_t now_ns)
+void output_describe(struct writer_info *info)
 {
 	static const char *const stacks[] = { "guest", "hostcalls", "full" };
-	const struct config *config = config_current();
 	struct sampler_info clock = sampler_info();
-	struct writer_info info = {
+
+	*info = (struct writer_info){
 		.clock_name = clock.clock_name,
 		.clock_why = clock.why,
-		.requested_hz = config->hz,
-		.stacks = stacks[config->stacks],
-		.period_ns = 1000000000u / config->hz,
-		.own_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
-		.process_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+		.requested_hz = self.config.hz,
+		.stacks = stacks[self.config.stacks],
+		.period_ns = 1000000000u / self.config.hz,
+		.own_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - self.before.own_cpu_ns,
+		.process_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - self.before.process_cpu_ns,
 		.engines = (const char *const *)self.engines,
 		.engine_count = self.engine_count,
 	};
-	const struct chunk *chunk;
+}
 
-	if (self.profile == NULL || self.writer == NULL)
+static void write_chunk(uint64_t now_ns)
+{
+	struct writer_info info;
+	struct chunk chunk = *profile_chunk(self.profile, now_ns);
+
+	chunk.stats_before = self.before.stats;
+	if (self.writer == NULL || (chunk.sample_count == 0 && !self.has_file))
 		return;
-	chunk = profile_chunk(self.profile, now_ns);
-	if (chunk->sample_count == 0 && !self.has_file)
-		return;
-	if (writer_append(self.writer, chunk, &info) != 0 || self.has_file)
+	output_describe(&info);
+	info.intervals_dropped = profile_intervals_dropped(self.profile);
+	if (writer_append(self.writer, &chunk, &info) != 0 || self.has_file)
 		return;
 	self.has_file = true;
-	tell_launcher();
+	tell_launcher(writer_path(self.writer));
+}
+
+void output_write(uint64_t now_ns)
+{
+	if (self.profile == NULL)
+		return;
+	write_chunk(now_ns);
+	if (is_due_for_rotation(now_ns))
+		rotate(now_ns, ROTATE_BUDGET_NS);
+}
+
+void output_end(uint64_t now_ns)
+{
+	bool has_file;
+
+	if (self.profile != NULL)
+		write_chunk(now_ns);
+	has_file = self.has_file;
+	rotate(now_ns, COMPRESS_BUDGET_NS);
+	if (has_file)
+		self.last_file = open(writer_path(self.writer), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 }
 
 void output_finish(uint64_t now_ns)
 {
-	output_write(now_ns);
+	struct session session = session_now();
+
+	if (self.profile != NULL)
+		write_chunk(now_ns);
+	/* There was a guest, but no sample of it: that is not the same as none. */
+	if (!self.has_file && session.has_guest && session.is_wanted)
+		tell_launcher("-");
 	if (self.writer != NULL)
 		writer_finish(self.writer, COMPRESS_BUDGET_NS);
+}
+
+struct profile *output_profile(void)
+{
+	return self.profile;
+}
+
+int output_file(void)
+{
+	int fd = self.has_file	      ? writer_file(self.writer)
+		 : self.last_file > 0 ? self.last_file
+				      : -1;
+
+	return fd < 0 ? -ENOENT : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+const char *output_path(void)
+{
+	return self.writer != NULL ? writer_path(self.writer) : "";
 }
 
 void output_fork_child(void)
@@ -213,4 +374,8 @@ void output_fork_child(void)
 	self.writer = NULL;
 	self.profile = NULL;
 	self.has_file = false;
+	self.last_file = 0;
+	/* What the parent counted is the parent's. The clocks of CPU time begin anew. */
+	note_counters(0);
+	self.before.own_cpu_ns = self.before.process_cpu_ns = 0;
 }

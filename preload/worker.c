@@ -10,6 +10,7 @@
 #include "preload/worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,139 +25,59 @@
 #include "preload/base/config.h"
 #include "preload/base/log.h"
 #include "preload/base/state.h"
-#include "preload/base/stats.h"
+#include "preload/commands.h"
+#include "preload/control/control.h"
 #include "preload/errand.h"
+#include "preload/flush.h"
 #include "preload/hook/hook.h"
+#include "preload/intake.h"
 #include "preload/load/instance.h"
 #include "preload/load/load.h"
 #include "preload/load/parked.h"
 #include "preload/manual.h"
 #include "preload/output.h"
+#include "preload/sampler/clocks.h"
 #include "preload/sampler/sampler.h"
 #include "preload/sampler/waiting.h"
-#include "preload/sig/ranges.h"
-#include "preload/sig/ring.h"
-#include "preload/sig/thread.h"
+#include "preload/session.h"
+#include "preload/turn.h"
 #include "preload/unwind/unwind.h"
-#include "symtab/symtab.h"
+#include "preload/wake.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
 
 enum {
 	STACK_SIZE = 1 << 20, /* demangling recurses */
 	TURN_MS = 50,	      /* between drains */
+	SLOW_TURN_MS = 200,   /* at the kernel's tick or below, where a ring lasts for seconds */
 	PARKED_MS = 100,      /* between looks at asynchronous calls, whose times are exact */
 	CHUNK_MS = 1000,      /* between writes: what a kill costs at most */
 	WATCH_FIRST_MS = 50,
 	WATCH_LONGEST_MS = 2000,
-	FORK_WAIT_MS = 200,
+	BUSY_MS = 2, /* between looks at a client that waits for bytes, likewise */
 };
 
 static struct {
-	pthread_mutex_t starting; /* guards is_started */
-	bool is_started;
-	pthread_mutex_t turn; /* held by our thread but while it waits: a fork stops it there */
-	atomic_int wake_word;
 	atomic_bool is_watching, is_sampling;
 	atomic_int finish; /* 0 no, 1 asked for, 2 done */
 
 	/* Our thread's own. */
-	uint64_t worked; /* generation up to which loads were taken in */
 	uint64_t next_chunk_ns, next_watch_ns, watch_interval_ns, next_sampler_ns, next_waiting_ns,
 		next_parked_ns;
 	bool has_unwinder; /* libunwind was opened, or is not there */
-} self = { .starting = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_MUTEX_INITIALIZER };
-
-static long futex(atomic_int *word, int operation, int value, const struct timespec *timeout)
-{
-	return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
-}
+} self;
 
 /* ---- one turn ------------------------------------------------------------------------------- */
 
-static void on_added(const struct symtab_entry *entry)
+/* Nobody asks what is in memory while nothing is to be sampled. */
+static bool has_to_watch(void)
 {
-	size_t size;
-	uintptr_t address;
-	const uint8_t *eh_frame = module_eh_frame(entry->module, &size, &address);
-
-	log_line(LOG_DEBUG, "module %s (%.12s), %u functions", module_name(entry->module),
-		 module_identity(entry->module), module_function_count(entry->module));
-	/* Without tables too: frames in it are then told by its code and the frame pointer. */
-	if (unwind_add_image(entry->id, entry->text, entry->text_size, eh_frame,
-			     eh_frame != NULL ? size : 0, address, entry->born) != 0)
-		log_line(LOG_INFO, "%s: its unwind tables are damaged", module_name(entry->module));
-	output_note_engine(module_engine(entry->module), module_engine_version(entry->module));
-}
-
-static void on_retired(uint32_t loading, uint64_t died)
-{
-	unwind_retire_image(loading, died);
-}
-
-static uint64_t current_generation(void)
-{
-	const struct ranges *ranges = ranges_current();
-
-	return ranges != NULL ? ranges->generation : 0;
-}
-
-void worker_take_in_loads(void)
-{
-	static const struct load_observer observer = { .added = on_added, .retired = on_retired };
-
-	self.worked = load_work(&observer);
-}
-
-/* Code that was loaded since the turn began: its names first. */
-void worker_prepare_sample(const struct sample *sample)
-{
-	if (sample->generation > self.worked)
-		worker_take_in_loads();
-}
-
-static void drain_ring(void *context, struct thread *thread, struct ring *ring)
-{
-	const struct sample *sample;
-
-	(void)context;
-	while ((sample = ring_peek(ring)) != NULL) {
-		worker_prepare_sample(sample);
-		output_take(sample, (uint64_t)thread->tid, thread->name);
-		/* A stack that led from a fiber to where nothing was copied: next time it will be.
-		 */
-		thread_note_resumer(thread, (uintptr_t)unwind_missing());
-		ring_release(ring, sample);
-	}
-}
-
-/* Empties all rings. Afterwards none holds a sample from before the generation that is returned. */
-static uint64_t drain(void)
-{
-	uint64_t generation = current_generation(), oldest = thread_oldest_generation();
-
-	sampler_each_ring(drain_ring, NULL);
-	manual_drain(worker_prepare_sample);
-	return oldest < generation ? oldest : generation;
-}
-
-static void take_wait(void *context, const struct wait *wait)
-{
-	(void)context;
-	if (wait->sample != NULL)
-		worker_prepare_sample(wait->sample);
-	output_take_wait(wait);
-}
-
-static void take_parked(void *context, uint32_t instance, uint64_t wall_ns)
-{
-	(void)context;
-	output_take_parked(instance, wall_ns);
+	return atomic_load(&self.is_watching) && session_now().is_wanted;
 }
 
 static void watch(uint64_t now)
 {
-	if (!atomic_load(&self.is_watching) || now < self.next_watch_ns)
+	if (now < self.next_watch_ns || !has_to_watch())
 		return;
 	load_scan(0);
 	self.watch_interval_ns = self.watch_interval_ns == 0 ? WATCH_FIRST_MS * MILLISECOND_NS
@@ -166,30 +87,40 @@ static void watch(uint64_t now)
 	self.next_watch_ns = now + self.watch_interval_ns;
 }
 
+/* No sample will ask for what is gone, once those that are under way have come in. */
+static void rest(uint64_t now)
+{
+	uint64_t drained;
+
+	self.next_sampler_ns = sampler_work(now);
+	drained = intake_samples();
+	load_reclaim(drained);
+	unwind_forget_images(drained);
+}
+
+/* Here, and not earlier: libunwind makes descriptors at its first use, and they must be ours. */
+static void need_unwinder(void)
+{
+	if (self.has_unwinder)
+		return;
+	self.has_unwinder = true;
+	unwind_choose(config_current()->own_unwinder ? UNWINDER_CFI : UNWINDER_LIBUNWIND);
+	unwind_start();
+}
+
 static void sample(uint64_t now)
 {
 	uint64_t drained;
 
-	if (!atomic_load(&self.is_sampling)) {
-		/* No sample will ever ask for what is gone. */
-		load_reclaim(current_generation());
-		return;
-	}
 	/* At every turn: we may have been woken for a thread that waits for its clock. */
 	self.next_sampler_ns = sampler_work(now);
-	/* Here, and not earlier: libunwind makes descriptors at its first use, and they must be
-	 * ours. */
-	if (!self.has_unwinder) {
-		self.has_unwinder = true;
-		unwind_choose(config_current()->own_unwinder ? UNWINDER_CFI : UNWINDER_LIBUNWIND);
-		unwind_start();
-	}
-	self.next_waiting_ns = waiting_work(now, take_wait, NULL);
+	need_unwinder();
+	self.next_waiting_ns = intake_waits(now);
 	if (now >= self.next_parked_ns) {
-		parked_collect(take_parked, NULL);
+		intake_parked();
 		self.next_parked_ns = now + PARKED_MS * MILLISECOND_NS;
 	}
-	drained = drain();
+	drained = intake_samples();
 	load_reclaim(drained);
 	unwind_forget_images(drained);
 	if (now < self.next_chunk_ns)
@@ -199,46 +130,101 @@ static void sample(uint64_t now)
 	self.next_chunk_ns = now + CHUNK_MS * MILLISECOND_NS;
 }
 
-static void turn(void)
+void worker_rest(void)
 {
+	atomic_store(&self.is_sampling, false);
+	intake_samples();
+	intake_parked();
+	output_end(clock_ns(CLOCK_MONOTONIC));
+}
+
+static void take_turn(void)
+{
+	int flushes = flush_wanted();
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	worker_take_in_loads();
+	if (!flush_is_answered(flushes))
+		self.next_chunk_ns = 0;
+
+	intake_loads();
 	errand_work();
+	control_work(now);
+	session_work(now);
 	watch(now);
-	sample(now);
+	if (atomic_load(&self.is_sampling))
+		sample(now);
+	else
+		rest(now);
+	flush_answer(flushes);
 }
 
 static void last_turn(void)
 {
-	worker_take_in_loads();
+	intake_loads();
 	errand_work();
+	/* Again, here: clocks that only we can close, and a session that began meanwhile. */
+	sampler_stop();
 	if (atomic_load(&self.is_sampling)) {
-		drain();
-		parked_collect(take_parked, NULL);
+		intake_samples();
+		intake_parked();
 	}
 	output_finish(clock_ns(CLOCK_MONOTONIC));
+	control_close();
 }
 
-/* How long nothing has to be done if nobody wakes us; NULL: for ever. */
-static const struct timespec *wait_time(struct timespec *time)
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = UINT64_MAX, wait;
+	return a < b ? a : b;
+}
 
-	if (atomic_load(&self.is_sampling))
-		until = now + TURN_MS * MILLISECOND_NS;
-	if (atomic_load(&self.is_sampling) && self.next_sampler_ns < until)
-		until = self.next_sampler_ns;
-	if (atomic_load(&self.is_sampling) && self.next_waiting_ns < until)
-		until = self.next_waiting_ns;
-	if (atomic_load(&self.is_watching) && self.next_watch_ns < until)
-		until = self.next_watch_ns;
-	if (until == UINT64_MAX)
-		return NULL;
-	wait = until > now ? until - now : 0;
-	time->tv_sec = (time_t)(wait / 1000000000u);
-	time->tv_nsec = (long)(wait % 1000000000u);
-	return time;
+/* Handlers wake us when a ring is half full; waking up is most of what we cost at low rates. */
+static uint64_t turn_ns(void)
+{
+	return (session_now().hz > CLOCKS_TICK_HZ ? TURN_MS : SLOW_TURN_MS) * MILLISECOND_NS;
+}
+
+/* When something has to be done even if nobody wakes us; UINT64_MAX: never. */
+static uint64_t next_turn_ns(uint64_t now)
+{
+	uint64_t next = earlier(session_next_ns(), control_next_ns());
+
+	if (has_to_watch())
+		next = earlier(next, self.next_watch_ns);
+	if (!atomic_load(&self.is_sampling))
+		return next;
+	next = earlier(next, earlier(now + turn_ns(), self.next_chunk_ns));
+	return earlier(next, earlier(self.next_sampler_ns, self.next_waiting_ns));
+}
+
+/*
+ * While samples are taken handlers wake us, by the futex alone; clients then wait for the next
+ * turn, but for those that wait for bytes.
+ */
+static void sleep_until_next(int seen)
+{
+	struct pollfd descriptors[WAKE_DESCRIPTORS_MAX];
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), next = next_turn_ns(now);
+	bool is_sampling = atomic_load(&self.is_sampling);
+	size_t count = 0;
+
+	if (!is_sampling || control_is_busy())
+		count = control_descriptors(descriptors, ARRAY_SIZE(descriptors));
+	if (is_sampling && count > 0)
+		next = earlier(next, now + BUSY_MS * MILLISECOND_NS);
+	if (next != UINT64_MAX)
+		next = next > now ? next - now : 0;
+	wake_wait(seen, next, descriptors, count);
+}
+
+/* Whatever is printed on our thread by mistake must find no socket there, and no file. */
+static void occupy_standard_streams(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+		int got = open("/", O_PATH | O_CLOEXEC);
+
+		if (got > STDERR_FILENO)
+			close(got);
+	}
 }
 
 static bool own_descriptor_table(void)
@@ -251,12 +237,12 @@ static bool own_descriptor_table(void)
 		for (int fd = 0; fd < 65536; fd++)
 			close(fd);
 	}
+	occupy_standard_streams();
 	log_own_descriptors();
 	return true;
 }
 
-/* In the host's table our descriptors would be closed and reused by the host, and its files
- * written. */
+/* In its own table the host would close and reuse our descriptors, and write to our files. */
 static void step_back(void)
 {
 	log_line(LOG_ERROR, "no descriptor table of our own (%s): nothing is recorded",
@@ -267,19 +253,25 @@ static void step_back(void)
 
 static void work_until_asked_to_end(void)
 {
-	struct timespec time;
-
-	pthread_mutex_lock(&self.turn);
+	turn_begin();
+	control_open(commands_answer);
 	while (atomic_load(&self.finish) == 0) {
-		int word = atomic_load(&self.wake_word);
+		int seen = wake_seen();
 
-		turn();
-		pthread_mutex_unlock(&self.turn);
-		futex(&self.wake_word, FUTEX_WAIT, word, wait_time(&time));
-		pthread_mutex_lock(&self.turn);
+		take_turn();
+		turn_end();
+		sleep_until_next(seen);
+		turn_begin();
 	}
 	last_turn();
-	pthread_mutex_unlock(&self.turn);
+	turn_end();
+}
+
+/* worker_finish() waits for it. */
+static void say_done(void)
+{
+	atomic_store(&self.finish, 2);
+	syscall(SYS_futex, &self.finish, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 static void *run(void *argument)
@@ -293,8 +285,7 @@ static void *run(void *argument)
 		step_back();
 	}
 	errand_close();
-	atomic_store(&self.finish, 2);
-	futex(&self.finish, FUTEX_WAKE, 1, NULL);
+	say_done();
 	return NULL;
 }
 
@@ -324,14 +315,8 @@ static int create_thread(void)
 
 void worker_start(void)
 {
-	int saved_errno = errno, error = 0;
+	int saved_errno = errno, error = turn_start(create_thread);
 
-	pthread_mutex_lock(&self.starting);
-	if (!self.is_started) {
-		error = create_thread();
-		self.is_started = error == 0;
-	}
-	pthread_mutex_unlock(&self.starting);
 	if (error != 0)
 		log_line(LOG_ERROR, "no thread of our own (%s): nothing will be recorded",
 			 strerror(error));
@@ -341,27 +326,13 @@ void worker_start(void)
 void worker_watch(void)
 {
 	atomic_store(&self.is_watching, true);
-	worker_wake();
+	wake_up();
 }
 
 void worker_sample(void)
 {
 	atomic_store(&self.is_sampling, true);
-	worker_wake();
-}
-
-void worker_wake(void)
-{
-	int saved_errno = errno;
-
-	atomic_fetch_add(&self.wake_word, 1);
-	futex(&self.wake_word, FUTEX_WAKE, 1, NULL);
-	errno = saved_errno;
-}
-
-atomic_int *worker_wake_word(void)
-{
-	return &self.wake_word;
+	wake_up();
 }
 
 void worker_finish(uint64_t limit_ns)
@@ -369,57 +340,30 @@ void worker_finish(uint64_t limit_ns)
 	int saved_errno = errno, idle = 0;
 	uint64_t end = clock_ns(CLOCK_MONOTONIC) + limit_ns, now;
 
-	if (!self.is_started || !atomic_compare_exchange_strong(&self.finish, &idle, 1))
+	if (!turn_has_thread() || !atomic_compare_exchange_strong(&self.finish, &idle, 1))
 		return;
-	worker_wake();
+	wake_up();
 	while (atomic_load(&self.finish) != 2 && (now = clock_ns(CLOCK_MONOTONIC)) < end) {
 		struct timespec left = {
 			.tv_sec = (time_t)((end - now) / 1000000000u),
 			.tv_nsec = (long)((end - now) % 1000000000u),
 		};
 
-		futex(&self.finish, FUTEX_WAIT, 1, &left);
+		syscall(SYS_futex, &self.finish, FUTEX_WAIT_PRIVATE, 1, &left, NULL, 0);
 	}
 	errno = saved_errno;
 }
 
-/* Whether the forking thread made our thread stand still. */
-static __thread __attribute__((tls_model("initial-exec"))) bool holds_turn;
-
-bool worker_fork_prepare(void)
-{
-	struct timespec until;
-
-	/* Nobody starts our thread meanwhile: the parent's half must undo just what this one did.
-	 */
-	pthread_mutex_lock(&self.starting);
-	if (!self.is_started)
-		return true;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += FORK_WAIT_MS * (long)MILLISECOND_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	holds_turn = pthread_mutex_timedlock(&self.turn, &until) == 0;
-	return holds_turn;
-}
-
-void worker_fork_parent(void)
-{
-	if (holds_turn)
-		pthread_mutex_unlock(&self.turn);
-	holds_turn = false;
-	pthread_mutex_unlock(&self.starting);
-}
-
 void worker_fork_child(bool was_stopped)
 {
-	pthread_mutex_init(&self.starting, NULL);
-	pthread_mutex_init(&self.turn, NULL);
-	holds_turn = false;
+	turn_fork_child();
+	wake_fork_child();
 	errand_fork_child();
 	manual_fork_child();
-	self.is_started = false;
+	control_fork_child();
+	session_fork_child();
 	atomic_store(&self.finish, 0);
+	flush_fork_child();
 	self.next_chunk_ns = self.next_sampler_ns = 0;
 	waiting_after_fork();
 	parked_fork_child();

@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-/* The fields that only a writer needs. */
-enum { PROFILE_DEFAULT_SAMPLE_TYPE = 14, LABEL_UNIT = 4, MAPPING_HAS_FUNCTIONS = 7 };
-
 /* Tag and length of the shortest pad: a smaller rest of a page cannot be filled. */
 enum { SHORTEST_PAD = 3, HEADER_MAX = 16 };
 
@@ -135,6 +132,8 @@ static void add_location(struct pb_writer *message, const struct chunk_location 
 	}
 	add_number(message, LOCATION_KIND, location->kind);
 	add_number(message, LOCATION_ADDRESS_IS_WASM, location->address_is_wasm);
+	add_number(message, LOCATION_IMPORTER, location->importer);
+	add_number(message, LOCATION_IS_GUESS, location->is_guess);
 }
 
 static void add_label(struct pb_writer *message, uint64_t key, uint64_t string)
@@ -189,6 +188,8 @@ static void add_group(struct pb_writer *message, const struct chunk_group *group
 	add_number(message, GROUP_CPU_NS, group->cpu_ns);
 	pb_packed(message, GROUP_SAMPLES_BY_STATE, group->samples_by_state, STATE_COUNT);
 	add_number(message, GROUP_WALL_NS, group->wall_ns);
+	add_number(message, GROUP_INTO, group->into);
+	add_number(message, GROUP_MERGED, group->merged);
 	for (size_t i = 0; i < group->label_count; i++) {
 		size_t label = pb_begin(message, GROUP_LABEL);
 
@@ -237,13 +238,24 @@ static void add_info(struct pb_writer *out, struct pb_writer *info, bool has_end
 	info->size = size;
 }
 
-static void add_stats(struct pb_writer *out, struct pb_writer *message)
+static uint64_t counter(enum stat_id which, const struct chunk_stats *counters)
+{
+	if (stat_is_of_process(which))
+		return stat_get(which);
+	if (counters != NULL && counters->own != NULL)
+		return counters->own[which];
+	return stat_get(which) -
+	       (counters != NULL && counters->before != NULL ? counters->before[which] : 0);
+}
+
+static void add_stats(struct pb_writer *out, struct pb_writer *message,
+		      const struct chunk_stats *counters)
 {
 	for (enum stat_id i = 0; i < STAT_COUNT; i++) {
 		size_t entry = pb_begin(message, STATS_ENTRY);
 
 		pb_string(message, STATS_ENTRY_NAME, stat_names[i]);
-		pb_varint(message, STATS_ENTRY_VALUE, stat_get(i));
+		pb_varint(message, STATS_ENTRY_VALUE, counter(i, counters));
 		pb_end(message, entry);
 	}
 	add_message(out, RECORDING_STATS, message);
@@ -260,6 +272,35 @@ static void add_intervals(struct pb_writer *out, struct pb_writer *message,
 		add_number(message, INTERVAL_DURATION_NS, interval->duration_ns);
 		add_number(message, INTERVAL_THREAD_ID, interval->thread_id);
 		add_message(out, RECORDING_INTERVAL, message);
+	}
+}
+
+static void add_hostcalls(struct pb_writer *out, struct pb_writer *message,
+			  const struct chunk *chunk)
+{
+	for (size_t i = 0; i < chunk->hostcall_count; i++) {
+		const struct chunk_hostcall *call = &chunk->hostcalls[i];
+
+		add_number(message, HOSTCALL_NAME, call->name);
+		add_number(message, HOSTCALL_MODULE, call->module);
+		add_number(message, HOSTCALL_IDENTITY, call->identity);
+		add_number(message, HOSTCALL_COUNT, call->count);
+		add_number(message, HOSTCALL_TOTAL_NS, call->total_ns);
+		add_number(message, HOSTCALL_LONGEST_NS, call->longest_ns);
+		add_message(out, RECORDING_HOSTCALL, message);
+	}
+}
+
+static void add_lives(struct pb_writer *out, struct pb_writer *message, const struct chunk *chunk)
+{
+	for (size_t i = 0; i < chunk->life_count; i++) {
+		const struct chunk_life *life = &chunk->lives[i];
+
+		add_number(message, LIFE_MODULE, life->module);
+		add_number(message, LIFE_INSTANCE, life->instance);
+		add_number(message, LIFE_START_NS, life->start_ns);
+		add_number(message, LIFE_END_NS, life->end_ns);
+		add_message(out, RECORDING_LIFE, message);
 	}
 }
 
@@ -285,6 +326,7 @@ void chunk_encode_info(struct pb_writer *message, uint64_t pid, const char *prog
 void chunk_encode(struct pb_writer *out, const struct chunk *chunk, struct pb_writer *info,
 		  const struct chunk_head *head)
 {
+	const struct chunk_stats counters = { chunk->stats, chunk->stats_before };
 	struct pb_writer message = { 0 };
 
 	add_strings(out, chunk);
@@ -294,17 +336,20 @@ void chunk_encode(struct pb_writer *out, const struct chunk *chunk, struct pb_wr
 	add_tables(out, &message, chunk);
 	add_numbers(out, &message, chunk);
 	add_intervals(out, &message, chunk);
-	add_stats(out, &message);
+	add_hostcalls(out, &message, chunk);
+	add_lives(out, &message, chunk);
+	add_stats(out, &message, &counters);
 	pb_pad(out, RECORDING_PAD, RECORDING_PAGE);
 	pb_free(&message);
 }
 
-void chunk_encode_end(struct pb_writer *out, struct pb_writer *info)
+void chunk_encode_end(struct pb_writer *out, struct pb_writer *info,
+		      const struct chunk_stats *counters)
 {
 	struct pb_writer message = { 0 };
 
 	add_info(out, info, true);
-	add_stats(out, &message);
+	add_stats(out, &message, counters);
 	pb_pad(out, RECORDING_PAD, RECORDING_PAGE);
 	pb_free(&message);
 }

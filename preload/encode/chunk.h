@@ -28,7 +28,13 @@ void chunk_encode_info(struct pb_writer *message, uint64_t pid, const char *prog
 void chunk_encode(struct pb_writer *out, const struct chunk *chunk, struct pb_writer *info,
 		  const struct chunk_head *head);
 
-/* The last chunk: INFO with INFO_ENDED, and the counters of now. */
-void chunk_encode_end(struct pb_writer *out, struct pb_writer *info);
+/* Which counters a recording has: as in struct chunk. */
+struct chunk_stats {
+	const uint64_t *own, *before;
+};
+
+/* The last chunk: INFO with INFO_ENDED, and the counters of now. NULL: of the whole process. */
+void chunk_encode_end(struct pb_writer *out, struct pb_writer *info,
+		      const struct chunk_stats *counters);
 
 #endif /* PRELOAD_ENCODE_CHUNK_H */

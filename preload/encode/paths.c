@@ -2,6 +2,8 @@
 /* paths.c - expands the pattern of a recording's name. Threads: any; reads no live environment. */
 #include "preload/encode/paths.h"
 
+#include "symtab/utf8.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -135,13 +137,26 @@ static const char *put_variable(struct text *text, const char *at, const struct 
 	return end + 1;
 }
 
-/* What a program or host calls itself is no path, wherever in the pattern it stands. */
+/*
+ * What a program or host calls itself is no path, wherever in the pattern it stands, and no file is
+ * to be shown under another name than it has.
+ */
 static void put_name(struct text *text, const char *name)
 {
-	for (size_t i = 0; name[i] != '\0'; i++)
-		put(text, is_control(name[i]) || name[i] == '/' || (i == 0 && name[i] == '.')
-				  ? '_'
-				  : name[i]);
+	size_t left = strlen(name);
+
+	for (size_t at = 0; left > 0;) {
+		size_t length = utf8_printable(name + at, left);
+		bool is_bad = length == 0 || name[at] == '/' || (at == 0 && name[at] == '.');
+		size_t taken = length == 0 ? 1 : length;
+
+		for (size_t i = 0; !is_bad && i < length; i++)
+			put(text, name[at + i]);
+		if (is_bad)
+			put(text, '_');
+		at += taken;
+		left -= taken;
+	}
 }
 
 /* One escape at AT; returns what is behind it. Unknown ones stay as they are. */

@@ -81,15 +81,19 @@ void pb_varint(struct pb_writer *writer, uint32_t field, uint64_t value)
 	add_varint(writer, value);
 }
 
-void pb_bytes(struct pb_writer *writer, uint32_t field, const void *bytes, size_t size)
+void pb_append(struct pb_writer *writer, const void *bytes, size_t size)
 {
-	uint8_t *out;
+	uint8_t *out = extend(writer, size);
 
-	add_tag(writer, field, WIRE_BYTES);
-	add_varint(writer, size);
-	out = extend(writer, size);
 	if (out != NULL && size != 0)
 		memcpy(out, bytes, size);
+}
+
+void pb_bytes(struct pb_writer *writer, uint32_t field, const void *bytes, size_t size)
+{
+	add_tag(writer, field, WIRE_BYTES);
+	add_varint(writer, size);
+	pb_append(writer, bytes, size);
 }
 
 void pb_string(struct pb_writer *writer, uint32_t field, const char *text)

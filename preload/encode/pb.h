@@ -21,6 +21,8 @@ void pb_bytes(struct pb_writer *writer, uint32_t field, const void *bytes, size_
 void pb_string(struct pb_writer *writer, uint32_t field, const char *text);
 /* Packed repeated varints. */
 void pb_packed(struct pb_writer *writer, uint32_t field, const uint64_t *values, size_t count);
+/* Whole fields that were written before. */
+void pb_append(struct pb_writer *writer, const void *bytes, size_t size);
 /* A nested message: everything between begin and end. Returns a mark for pb_end(). */
 size_t pb_begin(struct pb_writer *writer, uint32_t field);
 void pb_end(struct pb_writer *writer, size_t mark);

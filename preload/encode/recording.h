@@ -49,10 +49,57 @@ enum {
 	 */
 	RECORDING_GROUP = 1003,
 	RECORDING_INTERVAL = 1004,
+	/*
+	 * message Life, repeated: of a named instance, once it has its name and again when it is
+	 * gone; a later one with the same module and instance replaces
+	 */
+	RECORDING_LIFE = 1006,
+	/*
+	 * message Hostcall, repeated: only with GUESTPROF_HOSTCALLS=exact; a later one with the
+	 * same name, module and identity replaces
+	 */
+	RECORDING_HOSTCALL = 1008,
+	/*
+	 * message Process, repeated: one for each process of a merged recording, in which
+	 * Info speaks for all of them. Absent: there is one, of which Info speaks.
+	 */
+	RECORDING_PROCESS = 1007,
 };
 
-/* message Interval, repeated: a host call that the host marked; the name in place. */
-enum { INTERVAL_NAME = 1, INTERVAL_START_NS = 2, INTERVAL_DURATION_NS = 3, INTERVAL_THREAD_ID = 4 };
+/*
+ * message Interval, repeated: a host call, the name in place. The host marked it, or it was counted
+ * (GUESTPROF_HOSTCALLS=exact): then of each chunk the longest are here.
+ */
+enum {
+	INTERVAL_NAME = 1,
+	INTERVAL_START_NS = 2,
+	INTERVAL_DURATION_NS = 3,
+	INTERVAL_THREAD_ID = 4,
+	INTERVAL_PROCESS = 5, /* number of the Process, from 0 */
+};
+
+/*
+ * message Hostcall: what a host function was called by the instances of a module, each call
+ * counted. Strings by table index; times are wall time in nanoseconds, with what the function
+ * itself called or waited for.
+ */
+enum {
+	HOSTCALL_NAME = 1,     /* "env.log" */
+	HOSTCALL_MODULE = 2,   /* as GROUP_MODULE; "" unknown */
+	HOSTCALL_IDENTITY = 3, /* as GROUP_IDENTITY */
+	HOSTCALL_COUNT = 4,
+	HOSTCALL_TOTAL_NS = 5,
+	HOSTCALL_LONGEST_NS = 6,
+};
+
+/* message Life: strings by table index, times in nanoseconds since the start of the recording. */
+enum {
+	LIFE_MODULE = 1,   /* as the label wasm_module */
+	LIFE_INSTANCE = 2, /* as the label wasm_instance */
+	LIFE_START_NS = 3, /* absent: it was there when the recording began */
+	LIFE_END_NS = 4,   /* absent: it had not ended */
+	LIFE_PROCESS = 5,  /* number of the Process, from 0; tells instances apart too */
+};
 
 /* message Info. Strings are given in place, not by table index. */
 enum {
@@ -71,7 +118,11 @@ enum {
 	INFO_NAME = 13,		  /* of a profile that the host took itself (guestprof.h) */
 	INFO_INTERVALS_DROPPED =
 		14, /* host calls that RECORDING_INTERVAL leaves out: the shortest */
+	INFO_FILTER = 15, /* what was left out of a merged recording, as options */
 };
+
+/* message Process: the fields of Info, and these. */
+enum { PROCESS_TIME_NANOS = 100, PROCESS_DURATION_NANOS = 101, PROCESS_PERIOD = 102 };
 
 /* message Stats: repeated Entry. */
 enum { STATS_ENTRY = 1 };
@@ -93,6 +144,12 @@ enum {
 	GROUP_SAMPLES_BY_STATE = 7,
 	GROUP_WALL_NS = 8,
 	GROUP_LABEL = 9, /* repeated message: a label that the user gave */
+	/*
+	 * There were too many groups, and this one is part of another now: the module of that. Its
+	 * counts are there, and its samples up to here belong there too, whatever their label says.
+	 */
+	GROUP_INTO = 10,
+	GROUP_MERGED = 11, /* how many groups became part of this one */
 };
 enum { GROUP_LABEL_KEY = 1, GROUP_LABEL_VALUE = 2 };
 
@@ -114,9 +171,21 @@ enum {
 	MAPPING_LAYOUT = 1010,	   /* bytes, see symtab/layout.h: once for each identity */
 	LOCATION_KIND = 1000,	   /* enum frame_kind; absent: guest */
 	LOCATION_ADDRESS_IS_WASM = 1001,
+	/*
+	 * Of a host frame that is named after an import: the id of the mapping whose module declares
+	 * it, as the guest's own call instruction said. Absent: the name is of another origin.
+	 */
+	LOCATION_IMPORTER = 1002,
+	/*
+	 * 1: the frame was found neither by its callee's unwind table, nor by that one's code up to
+	 * its return, nor by a guest's own chain, but by the frame pointer, or by what looked like
+	 * a return address. The same place found with certainty is another location.
+	 */
+	LOCATION_IS_GUESS = 1003,
 	FUNCTION_WASM_INDEX = 1000, /* index + 1, imports included; absent: none */
 	FUNCTION_CORE = 1001,
 	SAMPLE_IS_TRUNCATED = 1000,
+	SAMPLE_PROCESS = 1001, /* number of the Process, from 0 */
 };
 
 #endif /* PRELOAD_ENCODE_RECORDING_H */

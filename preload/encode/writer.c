@@ -17,22 +17,28 @@
 #include "preload/encode/gzip.h"
 #include "preload/encode/paths.h"
 #include "preload/encode/pb.h"
+#include "preload/encode/rotation.h"
 
 enum { TRIES = 1000 }; /* names that may be taken before we give up */
 
 struct writer {
 	struct path path;
-	bool exact;	     /* the finished file has the name given */
-	bool is_fallback;    /* the directory is not the one asked for */
-	int directory, file; /* -1: none */
-	unsigned int try;    /* number in the file's name */
+	bool exact;		/* the finished file has the name given */
+	bool is_fallback;	/* the directory is not the one asked for */
+	int directory, file;	/* -1: none */
+	unsigned int try;	/* number in the file's name */
+	unsigned int first_try; /* ... that is tried first */
+	struct rotation rotation;
 	uint64_t start_unix_ns, pid;
 	char program[64];
 	char temporary[PATH_MAX]; /* TMPDIR or /tmp */
 	uint64_t size;		  /* of the file: whole chunks */
-	int error;		  /* the first one: nothing is written any more */
+	int error;		  /* the first one: nothing is written to this recording any more */
+	int path_error;		  /* there is no directory: nor to others */
 	struct pb_writer info, bytes;
-	char name[NAME_MAX + 1]; /* of the file as it is now; "" none */
+	uint64_t stats_before[STAT_COUNT]; /* as in struct chunk */
+	const uint64_t *stats;		   /* the same; the caller's until writer_finish() */
+	char name[NAME_MAX + 1];	   /* of the file as it is now; "" none */
 	char shown[PATH_MAX + NAME_MAX + 2];
 };
 
@@ -150,7 +156,7 @@ struct writer *writer_prepare(const char *pattern, bool exact, uint64_t start_un
 	writer->directory = writer->file = -1;
 	writer->exact = exact;
 	writer->start_unix_ns = start_unix_ns;
-	writer->error = fix_path(writer, pattern);
+	writer->error = writer->path_error = fix_path(writer, pattern);
 	return writer;
 }
 
@@ -196,8 +202,8 @@ static int create_file(struct writer *writer)
 		if (error == -EEXIST)
 			leave_exact_name(writer);
 	}
-	for (unsigned int try = 0; error == -EEXIST && try < TRIES; try++)
-		error = create_numbered(writer, try);
+	for (unsigned int i = 0; error == -EEXIST && i < TRIES; i++)
+		error = create_numbered(writer, writer->first_try + i);
 	return error;
 }
 
@@ -242,6 +248,9 @@ static int append(struct writer *writer, const struct chunk *chunk, const struct
 {
 	struct chunk_head head = { writer->start_unix_ns, info->period_ns };
 
+	if (writer->size == 0 && chunk->stats_before != NULL)
+		memcpy(writer->stats_before, chunk->stats_before, sizeof(writer->stats_before));
+	writer->stats = chunk->stats;
 	writer->info.size = 0;
 	chunk_encode_info(&writer->info, writer->pid, writer->program, info);
 	chunk_encode(&writer->bytes, chunk, &writer->info, writer->size == 0 ? &head : NULL);
@@ -293,6 +302,7 @@ static int publish(struct writer *writer, const char *from)
 	} while (error == -EEXIST && ++try < writer->try + TRIES);
 	if (error == 0) {
 		unlinkat(writer->directory, running, 0);
+		writer->try = try;
 		show(writer, final);
 	}
 	return error;
@@ -319,10 +329,11 @@ static int close_compressed(struct writer *writer, uint64_t budget_ns)
 
 static int end_file(struct writer *writer, uint64_t budget_ns)
 {
+	const struct chunk_stats counters = { writer->stats, writer->stats_before };
 	int error = writer->error;
 
 	if (error == 0) {
-		chunk_encode_end(&writer->bytes, &writer->info);
+		chunk_encode_end(&writer->bytes, &writer->info, &counters);
 		error = write_bytes(writer);
 	}
 	if (error == 0)
@@ -330,21 +341,55 @@ static int end_file(struct writer *writer, uint64_t budget_ns)
 	return error;
 }
 
-int writer_finish(struct writer *writer, uint64_t budget_ns)
+static int end_recording(struct writer *writer, uint64_t budget_ns)
 {
-	int error = 0;
+	int error = writer->error;
 
 	if (writer->file >= 0 && writer->size == 0) {
 		unlinkat(writer->directory, writer->name, 0);
 		show(writer, "");
-		error = writer->error;
 	} else if (writer->file >= 0) {
 		error = end_file(writer, budget_ns);
 	}
 	close_file(&writer->file);
+	return error;
+}
+
+int writer_finish(struct writer *writer, uint64_t budget_ns)
+{
+	int error = end_recording(writer, budget_ns);
+
 	close_file(&writer->directory);
 	writer->error = -EBADF;
 	return error;
+}
+
+int writer_next(struct writer *writer, uint64_t budget_ns, uint64_t start_unix_ns, uint32_t keep)
+{
+	bool has_file = writer->file >= 0 && writer->size != 0;
+	int error = end_recording(writer, budget_ns);
+
+	if (has_file)
+		rotation_add(&writer->rotation, writer->directory, writer->name);
+	if (has_file && keep != 0)
+		rotation_trim(&writer->rotation, writer->directory, keep - 1);
+	if (has_file)
+		writer->first_try = writer->try + 1;
+	writer->start_unix_ns = start_unix_ns;
+	writer->size = 0;
+	writer->info.size = 0;
+	writer->error = writer->path_error;
+	return error;
+}
+
+uint64_t writer_size(const struct writer *writer)
+{
+	return writer->size;
+}
+
+int writer_file(const struct writer *writer)
+{
+	return writer->file;
 }
 
 const char *writer_path(const struct writer *writer)
@@ -361,6 +406,7 @@ void writer_free(struct writer *writer, bool forked)
 		close_file(&writer->file);
 		close_file(&writer->directory);
 	}
+	rotation_free(&writer->rotation);
 	pb_free(&writer->info);
 	pb_free(&writer->bytes);
 	free(writer);

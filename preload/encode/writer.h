@@ -40,8 +40,10 @@ struct writer_info {
  */
 struct writer *writer_prepare(const char *pattern, bool exact, uint64_t start_unix_ns);
 
-/* Appends CHUNK (and on the first call the head) with the counters of now. Returns 0 or negative
- * errno. */
+/*
+ * Appends CHUNK (and on the first call the head) with the counters of now; CHUNK's own ones must
+ * live until writer_finish(). Returns 0 or negative errno.
+ */
 int writer_append(struct writer *writer, const struct chunk *chunk, const struct writer_info *info);
 
 /*
@@ -50,6 +52,20 @@ int writer_append(struct writer *writer, const struct chunk *chunk, const struct
  * negative errno. The writer can only be freed afterwards.
  */
 int writer_finish(struct writer *writer, uint64_t budget_ns);
+
+/*
+ * Ends the recording as writer_finish() does, but another one may follow, begun at START_UNIX_NS:
+ * the next chunk is its first, in a file with the next number. KEEP not 0: of the files of this
+ * writer the newest KEEP stay, the running one counted, the others are removed. 0 or negative errno
+ * of what was ended; the next recording is tried in any case.
+ */
+int writer_next(struct writer *writer, uint64_t budget_ns, uint64_t start_unix_ns, uint32_t keep);
+
+/* Bytes written so far; of the running file. */
+uint64_t writer_size(const struct writer *writer);
+
+/* A descriptor of the running file, the writer's own; -1 when there is none. */
+int writer_file(const struct writer *writer);
 
 /* Path of the file as it is now (running or finished); "" when there is none. */
 const char *writer_path(const struct writer *writer);

@@ -84,7 +84,8 @@ struct chunk_location {
 	uint64_t id, mapping, address,
 		function; /* address: wasm offset if known, else offset in .text */
 	uint8_t kind;	  /* enum frame_kind */
-	bool address_is_wasm;
+	bool address_is_wasm, is_guess;
+	uint64_t importer; /* of a host call: the mapping whose import it is; 0: not known */
 };
 
 /* A label that the user gave; strings. */
@@ -118,13 +119,31 @@ struct chunk_group {
 	uint64_t wall_ns;
 	const struct chunk_label *labels;
 	size_t label_count;
+	uint64_t into;	 /* string: the module of the group that it is part of now; 0: none */
+	uint64_t merged; /* groups that became part of it */
 };
 
-/* A host call that the host marked itself. */
+/* A host call that the host marked itself, or that was counted: of each second the longest. */
 struct chunk_interval {
 	char *name;			/* not in the string table */
 	uint64_t start_ns, duration_ns; /* since the start of the recording */
 	uint64_t thread_id;
+};
+
+/*
+ * What a host function was called by a group, so far: exact, for each call was counted. A later one
+ * with the same name, module and identity replaces.
+ */
+struct chunk_hostcall {
+	uint64_t name;			      /* string: `env.log` */
+	uint64_t module, identity;	      /* strings, as of the group */
+	uint64_t count, total_ns, longest_ns; /* with what the function itself called */
+};
+
+/* From when to when a named instance was there; strings. A later one of the same replaces. */
+struct chunk_life {
+	uint64_t module, instance; /* as the sample's labels */
+	uint64_t start_ns, end_ns; /* since the start of the recording; end: 0 while it lives */
 };
 
 struct chunk {
@@ -143,8 +162,16 @@ struct chunk {
 	size_t group_count;
 	const struct chunk_interval *intervals;
 	size_t interval_count;
+	const struct chunk_hostcall *hostcalls;
+	size_t hostcall_count;
+	const struct chunk_life *lives;
+	size_t life_count;
 	uint64_t duration_ns; /* since the start of the recording */
 	bool has_wall;	      /* samples have a third value */
+	/* the counters (base/stats.h) when the recording began, in their order; NULL: all 0 */
+	const uint64_t *stats_before;
+	/* the recording's own counters, in their place; NULL. Those of the process stay its own */
+	const uint64_t *stats;
 };
 
 #endif /* PRELOAD_PROFILE_CHUNK_H */

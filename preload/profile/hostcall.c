@@ -36,6 +36,7 @@ const char *hostcall_from_site(struct resolver *self, uint64_t guest_pc)
 					      sizeof(name));
 	self->site = guest_pc;
 	self->site_name = length == 0 ? NULL : keep_name(self->out, name, length);
+	self->site_entry = self->site_name != NULL ? entry : NULL;
 	return self->site_name;
 }
 
@@ -82,12 +83,14 @@ static const char *from_host_frames(struct resolver *self, size_t depth)
 	return NULL;
 }
 
-const char *hostcall_name(struct resolver *self, uint64_t guest_pc, size_t depth)
+struct frame hostcall_frame(struct resolver *self, uint64_t guest_pc, size_t depth)
 {
-	const char *name = hostcall_from_site(self, guest_pc);
+	struct frame frame = { .kind = FRAME_HOST, .call = hostcall_from_site(self, guest_pc) };
 
+	if (frame.call != NULL)
+		frame.importer = self->site_entry;
 	/* Whole stacks show the host's frames themselves. */
-	if (name != NULL || self->stacks == STACKS_FULL)
-		return name;
-	return from_host_frames(self, depth);
+	else if (self->stacks != STACKS_FULL)
+		frame.call = from_host_frames(self, depth);
+	return frame;
 }

@@ -11,10 +11,10 @@
 
 #include "preload/profile/resolver.h"
 
-/* As resolver_append_call(). NULL: not known. Lives as long as the result. */
-const char *hostcall_name(struct resolver *self, uint64_t guest_pc, size_t depth);
+/* The host's frame, as resolver_append_call(). Without a call: not known. */
+struct frame hostcall_frame(struct resolver *self, uint64_t guest_pc, size_t depth);
 
-/* The first of them alone. */
+/* By the call site alone, whose module is then SELF's site_entry. NULL: not known. */
 const char *hostcall_from_site(struct resolver *self, uint64_t guest_pc);
 
 #endif /* PRELOAD_PROFILE_HOSTCALL_H */

@@ -12,15 +12,37 @@ static bool has_no_symbol(const struct frame *frame)
 	       (frame->symbol == NULL || frame->symbol->kind == SYMBOL_UNKNOWN);
 }
 
-static void keep(struct tables *tables, struct kept *kept, const struct frame *frame, uint32_t name)
+/* A host frame: its call, as an import of whom it is one if that is a listed module. */
+static uint32_t call_location(struct tables *tables, struct groups *groups,
+			      const struct frame *frame)
+{
+	const struct group_loading *loading =
+		frame->importer != NULL ? groups_loading(groups, frame->importer) : NULL;
+
+	if (loading == NULL || !loading->is_listed || loading->group == GROUP_OTHER)
+		return tables_plain_location(tables, frame->call);
+	return tables_import_location(tables, frame->call, frame->importer,
+				      groups->rows[loading->group].name);
+}
+
+static void keep(struct tables *tables, struct groups *groups, struct kept *kept,
+		 const struct frame *frame, uint32_t name)
 {
 	if (kept->count == 0)
 		kept->is_unnamed = has_no_symbol(frame);
-	kept->locations[kept->count++] = frame->call != NULL
-						 ? tables_plain_location(tables, frame->call)
-						 : tables_location(tables, frame, name);
+	kept->locations[kept->count++] = frame->call != NULL ? call_location(tables, groups, frame)
+							     : tables_location(tables, frame, name);
 	kept->has_guest |= frame->kind != FRAME_HOST;
 	kept->last = frame->kind;
+}
+
+/* Of what is not known yet to be worth the room: one frame for all of it. */
+static void keep_waiting(struct kept *kept, const struct frame *frame)
+{
+	kept->has_guest |= frame->kind != FRAME_HOST;
+	kept->last = frame->kind;
+	if (kept->count == 0 || kept->locations[kept->count - 1] != LOCATION_OTHER)
+		kept->locations[kept->count++] = LOCATION_OTHER;
 }
 
 static int keep_module(struct tables *tables, struct groups *groups, struct kept *kept,
@@ -35,10 +57,14 @@ static int keep_module(struct tables *tables, struct groups *groups, struct kept
 		return 0;
 	if (kept->group == GROUP_NONE)
 		kept->group = loading->group;
+	if (loading->is_waiting) {
+		keep_waiting(kept, frame);
+		return 0;
+	}
 	name = groups->rows[loading->group].name;
 	if (loading->group == GROUP_OTHER)
 		name = texts_add(&tables->texts, module_name(frame->entry->module));
-	keep(tables, kept, frame, name);
+	keep(tables, groups, kept, frame, name);
 	return 0;
 }
 
@@ -65,9 +91,9 @@ int keep_frames(struct tables *tables, struct groups *groups, const struct confi
 		if (frame->entry != NULL)
 			error = keep_module(tables, groups, kept, frame);
 		else if (frame->kind == FRAME_HOST && !is_repeated(kept, frame))
-			keep(tables, kept, frame, 0);
+			keep(tables, groups, kept, frame, 0);
 		else if (frame->kind == FRAME_JIT && !is_listing) /* it is on no list */
-			keep(tables, kept, frame, 0);
+			keep(tables, groups, kept, frame, 0);
 	}
 	/* What called the outermost listed module is the host, with or without a frame. */
 	if (config->stacks != STACKS_FULL && kept->count > 1 && kept->last == FRAME_HOST)

@@ -2,7 +2,6 @@
 /* label_rules.c - GUESTPROF_LABEL: patterns that make labels of paths and names. Threads: ours. */
 #include "preload/profile/label_rules.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +9,6 @@
 #include "preload/base/log.h"
 
 enum { PATTERN_MAX = 1024 };
-
-/* Labels of ours, and what views take for times and weights. */
-static const char *const own_keys[] = { "wasm_module", "wasm_instance", "wasm_state", "thread_name",
-					"thread_id",   "descriptor",	"time" };
-
-bool label_key_is_good(const char *key, size_t length)
-{
-	if (length == 0 || length >= LABEL_KEY_SIZE)
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (!isalnum((unsigned char)key[i]) && strchr("_.-", key[i]) == NULL)
-			return false;
-	for (size_t i = 0; i < ARRAY_SIZE(own_keys); i++)
-		if (strlen(own_keys[i]) == length && memcmp(own_keys[i], key, length) == 0)
-			return false;
-	return true;
-}
 
 /* Takes a rule off *TEXT, up to a `;` that no backslash precedes, into RULE. False: too long. */
 static bool take_rule(const char **text, char rule[PATTERN_MAX])
@@ -51,7 +33,7 @@ static const char *add_rule(struct label_rules *rules, const char *text)
 
 	if (rules->count == LABEL_RULES_MAX)
 		return "there are too many";
-	if (equals == NULL || !label_key_is_good(text, (size_t)(equals - text)))
+	if (equals == NULL || !namelist_key_is_good(text, (size_t)(equals - text)))
 		return "no good key";
 	*rule = (struct label_rule){ .is_of_name = strncmp(equals + 1, "name:", 5) == 0 };
 	if (!rule->is_of_name && strncmp(equals + 1, "path:", 5) != 0)

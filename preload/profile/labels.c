@@ -13,7 +13,7 @@ enum { SUBJECT_MAX = 4096 }; /* of a path or name that a pattern is held against
 static struct {
 	bool is_read; /* last: a child that was forked meanwhile reads again */
 	struct label_rules rules;
-	struct label_lines lines;
+	struct namelist lines;
 } self;
 
 static void read_once(const struct config *config)
@@ -25,8 +25,7 @@ static void read_once(const struct config *config)
 	self.is_read = true;
 }
 
-/* Adds KEY in its place, unless it is there already. */
-static void add(struct labels *labels, const char *key, const char *value)
+void labels_add(struct labels *labels, const char *key, const char *value)
 {
 	size_t at = 0;
 
@@ -55,23 +54,23 @@ static void apply(const struct label_rule *rule, const char *subject, struct lab
 	snprintf(value, sizeof(value), "%.*s", (int)(part->rm_eo - part->rm_so),
 		 text + part->rm_so);
 	if (*value != '\0')
-		add(labels, rule->key, value);
+		labels_add(labels, rule->key, value);
 }
 
 void labels_of(const struct config *config, const struct module *module, struct labels *labels)
 {
-	const struct label_line *line;
+	const struct namelist_row *line;
 
 	labels->name = NULL;
 	labels->count = 0;
 	if (config->label == NULL && config->names == NULL)
 		return;
 	read_once(config);
-	line = label_lines_find(&self.lines, module_identity_all(module));
+	line = namelist_find(&self.lines, module_identity_all(module));
 	if (line != NULL) {
 		labels->name = line->name;
 		for (size_t i = 0; i < line->label_count; i++)
-			add(labels, line->labels[i].key, line->labels[i].value);
+			labels_add(labels, line->labels[i].key, line->labels[i].value);
 	}
 	for (size_t i = 0; i < self.rules.count; i++)
 		apply(&self.rules.rows[i],

@@ -10,34 +10,23 @@
  * loaded from, or in its name as it is shown. The label's value is what the first pair of brackets
  * matched, or all that matched where there is none. The first rule of a key that matches counts.
  *
- * GUESTPROF_NAMES: a file, with a line for each module:
- *
- *	IDENTITY NAME [KEY=VALUE]...
- *
- * IDENTITY is at least 8 hex digits with which `wasm`, `code`, `image` or `build_id` of the module
- * begins, as `guestprof id` prints them; NAME is `-` for its own. Names and values with spaces are
- * put in double quotes, and a word that begins with `#` ends the line. What it says counts before
- *the rules. The file is read once, when the first module is sampled.
- *
- * Keys are letters, digits, `_`, `.` and `-`; those of guestprof itself are refused.
+ * GUESTPROF_NAMES: a names file (symtab/namelist.h). What it says counts before the rules. It is
+ * read once, when the first module is sampled. Keys are as there.
  */
 #ifndef PRELOAD_PROFILE_LABELS_H
 #define PRELOAD_PROFILE_LABELS_H
 
 #include "preload/base/config.h"
-#include "symtab/symtab.h"
-
-enum { LABELS_MAX = 16, LABEL_KEY_SIZE = 64, LABEL_VALUE_SIZE = 256 };
-
-struct label {
-	char key[LABEL_KEY_SIZE], value[LABEL_VALUE_SIZE];
-};
+#include "symtab/namelist.h"
 
 struct labels {
 	const char *name; /* that the user gave; NULL: none. Lives for ever */
 	size_t count;
 	struct label rows[LABELS_MAX]; /* ascending by key, no key twice */
 };
+
+/* Adds KEY in its place, unless it is there already or LABELS is full. */
+void labels_add(struct labels *labels, const char *key, const char *value);
 
 /*
  * What CONFIG says of MODULE. Rules and file are read at the first call, and every call must have

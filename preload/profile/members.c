@@ -99,6 +99,20 @@ static bool take_name(struct members *members, struct group *group, uint64_t sam
 	return true;
 }
 
+/* The host labelled the instance: what it is called in its old group is not so in the new one. */
+static void change_group(struct members *members, struct member *member, uint32_t group)
+{
+	struct group *old = &members->groups->rows[member->group];
+
+	for (uint32_t i = 0; i < old->named_count; i++) {
+		if (old->named[i] == member->id) {
+			unname(members, old, i);
+			break;
+		}
+	}
+	*member = (struct member){ .id = member->id, .group = group };
+}
+
 static bool is_full(const struct members *members, const struct group *group)
 {
 	return group->named_count >= GROUP_NAMED_MAX || members->named_count >= MEMBERS_NAMED_MAX;
@@ -216,20 +230,32 @@ uint32_t members_count(struct members *members, const struct instance_info *info
 		member = add(members, info->id, loading->group);
 	if (member == NULL)
 		return members->mode == INSTANCES_NONE ? 0 : group->unnamed;
+	if (member->group != loading->group)
+		change_group(members, member, loading->group);
 	if (member->recording != members->recording)
 		group->instances_sampled++;
 	member->recording = members->recording;
 	member->samples++;
 	if (members->mode == INSTANCES_NONE || loading->group == GROUP_OTHER)
 		return 0;
-	if (member->name == 0)
+	if (member->name == 0) {
 		give_name(members, member, info, loading);
+		if (member->name != 0)
+			lives_begin(&members->lives, info, group->name, member->name);
+	}
 	return member->name != 0 ? member->name : group->unnamed;
+}
+
+void members_unname(struct members *members, struct group *group)
+{
+	while (group->named_count > 0)
+		unname(members, group, group->named_count - 1);
 }
 
 void members_restart(struct members *members)
 {
 	members->recording++;
+	lives_restart(&members->lives);
 }
 
 void members_init(struct members *members, struct groups *groups, enum instances mode,
@@ -247,5 +273,6 @@ void members_fini(struct members *members)
 {
 	free(members->rows);
 	lookup_free(&members->lookup);
+	lives_fini(&members->lives);
 	*members = (struct members){ 0 };
 }

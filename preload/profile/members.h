@@ -13,6 +13,7 @@
 #include "preload/base/config.h"
 #include "preload/load/instance.h"
 #include "preload/profile/groups.h"
+#include "preload/profile/lives.h"
 #include "preload/profile/lookup.h"
 #include "symtab/base.h"
 
@@ -27,6 +28,7 @@ struct member {
 
 struct members {
 	struct groups *groups;
+	struct lives lives; /* of those that got a name */
 	enum instances mode;
 	struct member *rows;
 	size_t count, capacity, limit;
@@ -45,6 +47,9 @@ void members_fini(struct members *members);
  */
 uint32_t members_count(struct members *members, const struct instance_info *info,
 		       const struct group_loading *loading);
+
+/* Takes the names from all instances of GROUP, which is about to go. */
+void members_unname(struct members *members, struct group *group);
 
 /* Another recording begins: its instances are counted anew, names stay. */
 void members_restart(struct members *members);

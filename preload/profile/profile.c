@@ -11,10 +11,12 @@
 #include "preload/load/instance.h"
 #include "preload/profile/array.h"
 #include "preload/profile/groups.h"
+#include "preload/profile/history.h"
 #include "preload/profile/keep.h"
 #include "preload/profile/members.h"
 #include "preload/profile/resolve.h"
 #include "preload/profile/rows.h"
+#include "preload/profile/shed.h"
 #include "preload/profile/stacks.h"
 #include "preload/profile/tables.h"
 
@@ -26,6 +28,8 @@ static uint32_t choose_group(struct profile *self, const struct sample *sample,
 {
 	uint32_t group = kept->group == GROUP_NONE ? GROUP_OTHER : kept->group;
 	const struct group_loading *loading;
+	struct instance_labels labels;
+	struct group_loading labelled;
 	struct instance_info info;
 	uint64_t sampled;
 
@@ -35,10 +39,15 @@ static uint32_t choose_group(struct profile *self, const struct sample *sample,
 	loading = groups_find(&self->groups, info.loading);
 	if (loading == NULL || !loading->is_listed)
 		return group;
-	sampled = self->groups.rows[loading->group].instances_sampled;
-	*label = members_count(&self->members, &info, loading);
-	self->totals.instances += self->groups.rows[loading->group].instances_sampled - sampled;
-	return loading->group;
+	labelled = *loading;
+	if (info.has_labels) {
+		instance_labels_at(sample->instance, sample->time_ns, &labels);
+		labelled.group = groups_labelled(&self->groups, loading->group, &labels);
+	}
+	sampled = self->groups.rows[labelled.group].instances_sampled;
+	*label = members_count(&self->members, &info, &labelled);
+	self->totals.instances += self->groups.rows[labelled.group].instances_sampled - sampled;
+	return labelled.group;
 }
 
 /* The row of the sample at hand; *GROUP: for which it counts. */
@@ -63,13 +72,22 @@ struct row_key profile_row_key(struct profile *self, const struct sample *sample
 int profile_add_row(struct profile *self, const struct row_key *key, uint32_t group,
 		    struct row_weight weight, uint64_t time_ns)
 {
-	const struct group *row = &self->groups.rows[group];
+	struct group *module = &self->groups.rows[self->groups.rows[group].base];
 	uint64_t start_ns = self->options.start_ns;
 
 	if (rows_add(&self->rows, key, weight, time_ns > start_ns ? time_ns - start_ns : 0) != 0)
 		return -ENOMEM;
-	self->totals.modules += row->samples == 0 && row->wall_ns == 0;
+	self->totals.modules += !module->is_counted;
+	module->is_counted = true;
 	return 0;
+}
+
+static void count(const struct profile *self, enum stat_id which, uint64_t n)
+{
+	if (self->options.stats != NULL)
+		self->options.stats[which] += n;
+	else
+		stat_add(which, n);
 }
 
 static uint64_t weight_of(const struct sample *sample)
@@ -91,29 +109,52 @@ static int count_sample(struct profile *self, const struct sample *sample, uint6
 	return 0;
 }
 
+bool profile_is_full(const struct profile *self)
+{
+	return self->stacks.count >= self->stacks.limit ||
+	       self->tables.location_count >= self->tables.location_limit ||
+	       texts_are_full(&self->tables.texts);
+}
+
 void profile_warn_of_bounds(const struct profile *self)
 {
 	static atomic_flag once = ATOMIC_FLAG_INIT;
 
-	if (self->stacks.count >= self->stacks.limit ||
-	    self->tables.location_count >= self->tables.location_limit)
+	if (profile_is_full(self))
 		log_once(&once, "GUESTPROF_MEMORY is used up: new stacks are shown as (other)");
+}
+
+/* How full the fullest table is decides who still gets room in it. */
+static uint32_t admission(const struct profile *self)
+{
+	static const uint32_t least[] = { 0, 0, 0, 0, 8, 8, 64, 512, 512 };
+	const struct tables *tables = &self->tables;
+	uint64_t texts = tables->texts.memory * 8 / tables->texts.limit;
+	uint64_t locations = tables->location_count * 8 / tables->location_limit;
+	uint64_t stacks = self->stacks.count * 8 / self->stacks.limit;
+	uint64_t most = texts > locations ? texts : locations;
+
+	most = stacks > most ? stacks : most;
+	return least[most < ARRAY_SIZE(least) ? most : ARRAY_SIZE(least) - 1];
 }
 
 bool profile_understand(struct profile *self, const struct sample *sample)
 {
 	const struct config *config = self->options.config;
 
+	self->groups.admission = admission(self);
+	if (self->rows.count == 0) /* and nobody looks at the last chunk any more */
+		shed_groups(self);
 	if (!resolve_sample(self->options.symtab, config->stacks, sample, &self->resolved)) {
-		stat_count(STAT_NO_GUEST_FOUND);
+		count(self, STAT_NO_GUEST_FOUND, 1);
 		return false;
 	}
 	if (keep_frames(&self->tables, &self->groups, config, &self->resolved, &self->kept) != 0) {
-		stat_count(STAT_LOST_MEMORY);
+		count(self, STAT_LOST_MEMORY, 1);
 		return false;
 	}
 	if (!self->kept.has_guest)
-		stat_count(STAT_UNLISTED);
+		count(self, STAT_UNLISTED, 1);
 	return self->kept.has_guest;
 }
 
@@ -130,13 +171,15 @@ void profile_take_timed(struct profile *self, const struct sample *sample, uint6
 	if (!profile_understand(self, sample))
 		return;
 	if (count_sample(self, sample, tid, thread_name, cpu_ns) != 0) {
-		stat_count(STAT_LOST_MEMORY);
+		count(self, STAT_LOST_MEMORY, 1);
 		return;
 	}
 	if (self->resolved.is_truncated)
-		stat_count(STAT_TRUNCATED);
+		count(self, STAT_TRUNCATED, 1);
+	if (self->resolved.is_guessed)
+		count(self, STAT_GUESSED, 1);
 	if (self->kept.is_unnamed)
-		stat_count(STAT_UNNAMED);
+		count(self, STAT_UNNAMED, 1);
 	profile_warn_of_bounds(self);
 }
 
@@ -168,7 +211,7 @@ static void fill_samples(struct profile *self)
 
 	if (reserve_samples(self) != 0) {
 		for (size_t i = 0; i < self->rows.count; i++)
-			stat_add(STAT_LOST_MEMORY, self->rows.rows[i].weight.count);
+			count(self, STAT_LOST_MEMORY, self->rows.rows[i].weight.count);
 		return;
 	}
 	locations = self->sample_locations;
@@ -212,6 +255,7 @@ static struct chunk_group describe_group(const struct group *group)
 		.wall_ns = group->wall_ns,
 		.labels = group->labels,
 		.label_count = group->label_count,
+		.merged = group->merged,
 	};
 
 	for (size_t i = 0; i < STATE_COUNT; i++)
@@ -227,20 +271,26 @@ static bool is_due(const struct profile *self, const struct group *group)
 	for (size_t i = 0; i < group->label_count; i++)
 		if (group->labels[i].key >= known || group->labels[i].value >= known)
 			return false;
+	/* its module's samples are in groups of labels, all of them */
+	if (group->has_labelled && group->samples == 0 && group->wall_ns == 0)
+		return false;
 	return group->has_changed && group->name < known && group->identity < known;
 }
 
 static void fill_groups(struct profile *self)
 {
-	size_t count = 0;
+	size_t count;
 	void *items;
 
 	groups_update(&self->groups);
-	items = array_fit(self->chunk_groups, &self->group_capacity, self->groups.count,
+	items = array_fit(self->chunk_groups, &self->group_capacity,
+			  self->groups.count + self->groups.gone.count,
 			  sizeof(*self->chunk_groups));
 	if (items == NULL)
 		return; /* they stay changed, and come with the next chunk */
 	self->chunk_groups = items;
+	/* before the groups: one of them may be there again */
+	count = gone_fill(&self->groups.gone, self->reported.strings, self->chunk_groups);
 	for (size_t i = 0; i < self->groups.count; i++) {
 		struct group *group = &self->groups.rows[i];
 
@@ -277,16 +327,33 @@ static void fill_tables(struct profile *self)
 	};
 }
 
+/* Rows that no sample refers to can wait; so a chunk without samples may be thrown away. */
+static bool needs_tables(const struct profile *self)
+{
+	if (self->chunk.sample_count != 0 || self->options.is_written_once)
+		return true;
+	/* Not thrown away once there is a file. */
+	return self->reported.strings != 0 &&
+	       calls_need_texts(&self->calls, &self->groups, self->reported.strings);
+}
+
 const struct chunk *profile_chunk(struct profile *self, uint64_t now_ns)
 {
 	self->chunk = (struct chunk){ .has_wall = self->options.config->wall };
 	if (now_ns > self->options.start_ns)
 		self->chunk.duration_ns = now_ns - self->options.start_ns;
 	fill_samples(self);
-	/* Rows that no sample refers to can wait; so a chunk without samples may be thrown away. */
-	if (self->chunk.sample_count != 0 || self->options.is_written_once)
+	if (self->options.takes_hostcalls)
+		calls_collect(&self->calls, &self->groups, self->options.symtab);
+	if (needs_tables(self))
 		fill_tables(self);
 	fill_groups(self);
+	if (self->options.takes_hostcalls)
+		calls_fill(&self->calls, &self->groups, &self->chunk, self->reported.strings,
+			   self->options.start_ns);
+	lives_fill(&self->members.lives, &self->chunk, self->reported.strings,
+		   self->options.start_ns, now_ns);
+	history_add(&self->history, &self->rows, self->options.start_ns, now_ns);
 	rows_clear(&self->rows);
 	return &self->chunk;
 }
@@ -299,9 +366,36 @@ void profile_restart(struct profile *self, uint64_t start_ns)
 	rows_clear(&self->rows);
 	groups_restart(&self->groups);
 	members_restart(&self->members);
+	calls_restart(&self->calls);
+}
+
+void profile_set_period(struct profile *self, uint64_t period_ns)
+{
+	self->options.period_ns = period_ns;
+}
+
+void profile_forget_history(struct profile *self, uint64_t now_ns)
+{
+	history_clear(&self->history);
+	history_begin(&self->history, now_ns);
+}
+
+uint64_t profile_next_chunk(const struct profile *self)
+{
+	return self->history.next_chunk;
+}
+
+uint64_t profile_kept_ns(const struct profile *self)
+{
+	return history_kept_ns(&self->history);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
+
+uint64_t profile_intervals_dropped(const struct profile *self)
+{
+	return self->calls.dropped;
+}
 
 struct profile_totals profile_totals(const struct profile *self)
 {
@@ -321,6 +415,10 @@ static int init(struct profile *self)
 	const struct config *config = self->options.config;
 	uint64_t memory = config->memory / 2; /* the rings have the other half */
 
+	if (history_init(&self->history, self->options.history_memory) != 0)
+		return -ENOMEM;
+	history_begin(&self->history, self->options.start_ns);
+	memory -= self->options.history_memory;
 	rows_init(&self->rows, memory / 8);
 	if (tables_init(&self->tables, memory / 2) != 0)
 		return -ENOMEM;
@@ -358,6 +456,8 @@ void profile_free(struct profile *self)
 	tables_fini(&self->tables);
 	rows_fini(&self->rows);
 	waits_fini(&self->waits);
+	calls_fini(&self->calls);
+	history_fini(&self->history);
 	free(self->samples);
 	free(self->chunk_groups);
 	free(self->sample_locations);

@@ -24,6 +24,11 @@ struct profile_options {
 	const struct module_set *set; /* only these are listed, by the set's names; NULL: all */
 	uint64_t start_ns;	      /* CLOCK_MONOTONIC */
 	uint64_t period_ns;	      /* CPU time that one period of the clock stands for */
+	bool takes_hostcalls;	 /* the calls that load/hostcalls.h counted are this profile's */
+	uint64_t history_memory; /* bytes, of the memory of the configuration: chunks are kept
+				    (history.h); 0: none */
+	uint64_t *stats;	 /* STAT_COUNT counters of its own, which it raises; NULL: the
+				    process's */
 	bool is_written_once; /* the first chunk is the recording: it has all tables, samples or not
 			       */
 };
@@ -49,9 +54,25 @@ const struct chunk *profile_chunk(struct profile *profile, uint64_t now_ns);
 
 /*
  * The recording starts again in another file (rotation, fork): the next chunk with samples holds
- * all tables from id 1, and no samples of before.
+ * all tables from id 1, and no samples of before. The history goes on.
  */
 void profile_restart(struct profile *profile, uint64_t start_ns);
+
+/* One period of the clock stands for PERIOD_NS from now on. */
+void profile_set_period(struct profile *profile, uint64_t period_ns);
+
+/* The history begins NOW_NS: no dump will show what was before. */
+void profile_forget_history(struct profile *profile, uint64_t now_ns);
+
+/* The number of the chunk that comes next into the history, from 1, and how far back that goes. */
+uint64_t profile_next_chunk(const struct profile *profile);
+uint64_t profile_kept_ns(const struct profile *profile);
+
+/* The bounds are reached: new stacks are `(other)` until another profile takes its place. */
+bool profile_is_full(const struct profile *profile);
+
+/* Counted host calls of which no chunk since the last restart has the interval. */
+uint64_t profile_intervals_dropped(const struct profile *profile);
 
 struct profile_totals {
 	uint64_t samples, modules, instances, lost;

@@ -5,7 +5,9 @@
 #ifndef PRELOAD_PROFILE_PROFILE_PRIVATE_H
 #define PRELOAD_PROFILE_PROFILE_PRIVATE_H
 
+#include "preload/profile/calls.h"
 #include "preload/profile/groups.h"
+#include "preload/profile/history.h"
 #include "preload/profile/keep.h"
 #include "preload/profile/members.h"
 #include "preload/profile/profile.h"
@@ -30,6 +32,8 @@ struct profile {
 	struct resolved resolved;
 	struct kept kept; /* of the sample at hand, as resolved */
 	struct waits waits;
+	struct calls calls;
+	struct history history;
 	struct reported reported;
 	struct profile_totals totals; /* lost is counted elsewhere */
 

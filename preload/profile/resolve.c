@@ -75,6 +75,7 @@ bool resolve_sample(const struct symtab *symtab, enum stacks stacks, const struc
 
 	resolved->count = 0;
 	resolved->names_used = 0;
+	resolved->is_guessed = false;
 	resolved->is_truncated = sample->flags & SAMPLE_TRUNCATED;
 	if (sample->kind == SAMPLE_GUEST)
 		resolve_guest(&self);

@@ -23,6 +23,8 @@ struct frame {
 		address; /* offset in .text; without an entry the pc, 0 for all host code at once */
 	const char *call; /* FRAME_HOST: what the guest called, `env.log`; NULL: not known, or just
 			     code. Lives as long as the result */
+	const struct symtab_entry *importer; /* whose import CALL is, by its own call site; NULL */
+	bool is_guess;			     /* found without a table (struct unwind_frame) */
 };
 
 enum { RESOLVE_MAX_FRAMES = SAMPLE_MAX_PCS + UNWIND_MAX_FRAMES, RESOLVE_NAMES = 8192 };
@@ -33,6 +35,7 @@ struct resolved {
 	size_t count;
 	enum wasm_state state;
 	bool is_truncated;
+	bool is_guessed; /* a frame among them is a guess */
 
 	char names[RESOLVE_NAMES]; /* of host calls */
 	size_t names_used;
@@ -47,5 +50,8 @@ struct resolved {
  */
 bool resolve_sample(const struct symtab *symtab, enum stacks stacks, const struct sample *sample,
 		    struct resolved *resolved);
+
+/* Forgets what was read of code: when it changed though no new loading was announced. */
+void resolve_forget(void);
 
 #endif /* PRELOAD_PROFILE_RESOLVE_H */

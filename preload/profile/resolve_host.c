@@ -5,6 +5,10 @@
 #include "preload/profile/links.h"
 #include "preload/profile/resolver.h"
 
+#include <string.h>
+
+enum { KNOWN_LOG2 = 10 };
+
 static struct links_input links_of(const struct resolver *self)
 {
 	const struct sample *sample = self->sample;
@@ -49,8 +53,11 @@ static void append_callee(struct resolver *self, size_t depth, uint64_t glue_pc,
 	if (symbol != NULL && symbol->kind == SYMBOL_BUILTIN)
 		self->out->state = STATE_BUILTIN;
 	if (self->stacks == STACKS_FULL) {
-		for (size_t i = 0; i < depth; i++)
+		for (size_t i = 0; i < depth; i++) {
+			resolver_note_guess(self, i);
 			resolver_append_host_pc(self, resolver_lookup(self, i));
+		}
+		self->is_guess = false;
 		if (depth == 0 && self->out->state == STATE_HOST)
 			resolver_append_host(self);
 	}
@@ -68,6 +75,34 @@ static bool is_glue_start(const void *context, uint64_t target)
 	       target - entry->text == symbol->start;
 }
 
+/* Call sites that were read, by their return addresses. */
+static struct known {
+	uint64_t pc, target;
+	uint32_t loading; /* 0: free */
+	enum callsite_kind kind;
+} known[1 << KNOWN_LOG2];
+
+/* As callsite_at(), which is a system call: code of one loading does not change. */
+static enum callsite_kind kind_of_call(const struct resolver *self, uint64_t guest_pc,
+				       uint64_t *target)
+{
+	struct known *place = &known[(guest_pc * 0x9e3779b97f4a7c15u) >> (64 - KNOWN_LOG2)];
+	const struct links_input links = links_of(self);
+	const struct symtab_entry *entry =
+		symtab_find(self->symtab, guest_pc - 1, self->sample->generation);
+
+	if (entry == NULL)
+		return callsite_at(guest_pc, is_glue_start, &links, target);
+	if (place->loading != entry->id || place->pc != guest_pc) {
+		*place = (struct known){ .pc = guest_pc };
+		place->kind = callsite_at(guest_pc, is_glue_start, &links, &place->target);
+		/* gone already, perhaps: asked again */
+		place->loading = place->kind != CALLSITE_UNKNOWN ? entry->id : 0;
+	}
+	*target = place->target;
+	return place->kind;
+}
+
 /*
  * By what the guest called out before it returns to GUEST_PC, as its call says: *GLUE_PC is a
  * return address in the glue that a direct one goes to, 0 for one through a pointer, which is a
@@ -75,9 +110,8 @@ static bool is_glue_start(const void *context, uint64_t target)
  */
 static bool read_call(const struct resolver *self, uint64_t guest_pc, uint64_t *glue_pc)
 {
-	const struct links_input links = links_of(self);
 	uint64_t target;
-	enum callsite_kind kind = callsite_at(guest_pc, is_glue_start, &links, &target);
+	enum callsite_kind kind = kind_of_call(self, guest_pc, &target);
 
 	*glue_pc = kind == CALLSITE_DIRECT ? target + 1 : 0;
 	return kind != CALLSITE_UNKNOWN;
@@ -98,6 +132,17 @@ static uint64_t guess_call(const struct resolver *self, uint64_t guest_pc)
 	const struct links_input links = links_of(self);
 
 	return links_glue_below(&links, guest_pc);
+}
+
+/* The glue by which the guest at GUEST_PC called out; 0, or the guest itself: there is none. */
+static void append_glue(struct resolver *self, uint64_t glue_pc, uint64_t guest_pc, bool is_guess)
+{
+	if (glue_pc == 0 || glue_pc == guest_pc)
+		return;
+	self->is_guess = is_guess;
+	self->out->is_guessed |= is_guess;
+	resolver_append_pc(self, glue_pc, true);
+	self->is_guess = false;
 }
 
 /* The guest's frames from pcs, and what called them: unwound, as far as the COUNT frames go. */
@@ -142,8 +187,7 @@ static void resolve_exit(struct resolver *self)
 	else if (!has_call)
 		glue_pc = guess_call(self, pcs[0]);
 	append_callee(self, depth < count ? depth : 0, glue_pc, pcs[0]);
-	if (glue_pc != 0 && glue_pc != pcs[0])
-		resolver_append_pc(self, glue_pc, true);
+	append_glue(self, glue_pc, pcs[0], !has_call && !is_glue(self, depth, count));
 	append_guest(self, count);
 }
 
@@ -186,9 +230,12 @@ static void resolve_by_links(struct resolver *self)
 	if (resolver_kind(links_symbol(&links, glue_pc)) == FRAME_GUEST)
 		read_call(self, self->out->pcs[0], &glue_pc);
 	append_callee(self, 0, glue_pc, first_guest(self, count));
-	if (glue_pc != 0 && glue_pc != self->out->pcs[0])
-		resolver_append_pc(self, glue_pc, true);
+	append_glue(self, glue_pc, self->out->pcs[0], is_whole);
+	/* A chain that was searched for may be a dead one. */
+	self->is_guess = is_whole;
+	self->out->is_guessed |= is_whole;
 	resolver_append_pcs(self, self->out->pcs, count, false);
+	self->is_guess = false;
 	self->out->is_truncated |= !is_whole;
 }
 
@@ -217,6 +264,7 @@ static void resolve_unwound(struct resolver *self)
 	size_t count = resolver_unwind(self, false, &end);
 	size_t depth = host_depth(self, count);
 	uint64_t glue_pc;
+	bool is_guess;
 
 	if (depth == count) {
 		resolve_by_links(self);
@@ -229,14 +277,14 @@ static void resolve_unwound(struct resolver *self)
 		return;
 	}
 	glue_pc = self->out->unwound[depth].pc;
-	if (!is_glue(self, depth, count) &&
-	    !read_call(self, self->out->unwound[depth].pc, &glue_pc))
+	is_guess = !is_glue(self, depth, count) &&
+		   !read_call(self, self->out->unwound[depth].pc, &glue_pc);
+	if (is_guess)
 		glue_pc = guess_call(self, self->out->unwound[depth].pc);
 	append_callee(
 		self, depth, glue_pc,
 		self->out->unwound[depth + (is_glue(self, depth, count) && depth + 1 < count)].pc);
-	if (glue_pc != 0 && glue_pc != self->out->unwound[depth].pc)
-		resolver_append_pc(self, glue_pc, true);
+	append_glue(self, glue_pc, self->out->unwound[depth].pc, is_guess);
 	append_whole(self, depth, count, end);
 }
 
@@ -253,4 +301,9 @@ void resolve_host(struct resolver *self)
 	} else {
 		resolve_unwound(self);
 	}
+}
+
+void resolve_forget(void)
+{
+	memset(known, 0, sizeof(known));
 }

@@ -29,16 +29,22 @@ void resolver_append_host(struct resolver *self)
 
 void resolver_append_call(struct resolver *self, uint64_t guest_pc, size_t depth)
 {
-	const char *name;
+	struct frame frame;
 
 	if (self->stacks == STACKS_GUEST)
 		return;
-	name = hostcall_name(self, guest_pc, depth);
-	if (name != NULL)
-		resolver_append(self, (struct frame){ .kind = FRAME_HOST, .call = name });
+	frame = hostcall_frame(self, guest_pc, depth);
+	if (frame.call != NULL)
+		resolver_append(self, frame);
 	else if (self->stacks != STACKS_FULL)
 		resolver_append_host(self);
 	self->ends_in_entry = false;
+}
+
+void resolver_note_guess(struct resolver *self, size_t i)
+{
+	self->is_guess = self->out->unwound[i].is_guess;
+	self->out->is_guessed |= self->is_guess;
 }
 
 bool resolver_is_ours(uint64_t pc)
@@ -51,7 +57,9 @@ void resolver_append_host_pc(struct resolver *self, uint64_t pc)
 	if (resolver_is_ours(pc))
 		return;
 	if (self->stacks == STACKS_FULL)
-		resolver_append(self, (struct frame){ .kind = FRAME_HOST, .address = pc });
+		resolver_append(self, (struct frame){ .kind = FRAME_HOST,
+						      .address = pc,
+						      .is_guess = self->is_guess });
 	else
 		resolver_append_host(self);
 	self->ends_in_entry = false;
@@ -73,7 +81,9 @@ enum frame_kind resolver_kind(const struct symbol *symbol)
 /* The frame of the instruction at PC, which lies in ENTRY's code. */
 static void append_code(struct resolver *self, const struct symtab_entry *entry, uint64_t pc)
 {
-	struct frame frame = { .entry = entry, .address = pc - entry->text };
+	struct frame frame = { .entry = entry,
+			       .address = pc - entry->text,
+			       .is_guess = self->is_guess };
 
 	frame.symbol = module_find(entry->module, frame.address);
 	frame.kind = resolver_kind(frame.symbol);
@@ -168,7 +178,9 @@ static void append_call_into(struct resolver *self, size_t i, size_t count)
 	if (name == NULL && i + 1 < count)
 		name = hostcall_from_site(self, self->out->unwound[i + 1].pc);
 	if (name != NULL)
-		resolver_append(self, (struct frame){ .kind = FRAME_HOST, .call = name });
+		resolver_append(self, (struct frame){ .kind = FRAME_HOST,
+						      .call = name,
+						      .importer = self->site_entry });
 }
 
 void resolver_append_unwound(struct resolver *self, size_t from, size_t count)
@@ -183,10 +195,12 @@ void resolver_append_unwound(struct resolver *self, size_t from, size_t count)
 		if (entry != NULL && in_host)
 			append_call_into(self, i, count);
 		in_host = entry == NULL;
+		resolver_note_guess(self, i);
 		if (entry != NULL)
 			append_code(self, entry, pc);
 		else
 			resolver_append_host_pc(self, pc);
+		self->is_guess = false;
 	}
 }
 

@@ -17,8 +17,10 @@ struct resolver {
 	struct frame glue; /* innermost trampoline or entry that was left out */
 	bool has_glue;
 	bool ends_in_entry; /* the outermost frame so far is an entry */
+	bool is_guess;	    /* the frames that are being added are */
 	uint64_t site; /* the call site that was asked about last, and its import; NULL: none */
 	const char *site_name;
+	const struct symtab_entry *site_entry; /* whose it is; NULL without a name */
 };
 
 enum frame_kind resolver_kind(const struct symbol *symbol);
@@ -49,6 +51,9 @@ void resolver_append_pcs(struct resolver *self, const uint64_t *pcs, size_t coun
  * code and no further. Returns the number of frames.
  */
 size_t resolver_unwind(struct resolver *self, bool until_guest, enum unwind_end *end);
+
+/* Unwound frame I is what is added next. */
+void resolver_note_guess(struct resolver *self, size_t i);
 
 /* Whether PC is in this library: a wrapper between a caller and the engine is nobody's business. */
 bool resolver_is_ours(uint64_t pc);

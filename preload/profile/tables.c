@@ -254,6 +254,7 @@ static struct location_key key_of(const struct frame *frame)
 		.address = frame->address,
 		.symbol = UINT32_MAX,
 		.kind = frame->kind,
+		.is_guess = frame->is_guess,
 	};
 
 	/* Without symbols a page is as good as a place. */
@@ -304,6 +305,7 @@ uint32_t tables_location(struct tables *tables, const struct frame *frame, uint3
 		.address = key.address,
 		.kind = (uint8_t)frame->kind,
 		.address_is_wasm = key.is_wasm,
+		.is_guess = frame->is_guess,
 	};
 	struct frame placed = *frame;
 
@@ -320,11 +322,13 @@ uint32_t tables_location(struct tables *tables, const struct frame *frame, uint3
 	return number == 0 ? LOCATION_OTHER : number;
 }
 
-uint32_t tables_plain_location(struct tables *tables, const char *text)
+uint32_t tables_import_location(struct tables *tables, const char *text,
+				const struct symtab_entry *entry, uint32_t module_name)
 {
 	/* No symbol has that number, so no frame in code has such a key. */
 	struct location_key key = {
 		.address = texts_add_raw(&tables->texts, text),
+		.loading = entry != NULL ? entry->id : 0,
 		.symbol = UINT32_MAX - 1,
 		.kind = FRAME_HOST,
 	};
@@ -338,8 +342,15 @@ uint32_t tables_plain_location(struct tables *tables, const char *text)
 		return LOCATION_OTHER;
 	row.function = plain_function(tables, text);
 	row.mapping = mapping_id(tables, NULL, 0);
+	if (entry != NULL)
+		row.importer = mapping_id(tables, entry, module_name);
 	number = row.function == 0 ? 0 : add_location(tables, &key, hash, row);
 	return number == 0 ? LOCATION_OTHER : number;
+}
+
+uint32_t tables_plain_location(struct tables *tables, const char *text)
+{
+	return tables_import_location(tables, text, NULL, 0);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

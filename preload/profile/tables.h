@@ -21,7 +21,7 @@ struct location_key {
 	uint32_t loading; /* 0: host or nobody's */
 	uint32_t symbol;  /* symbol.id, UINT32_MAX none */
 	uint32_t kind;	  /* enum frame_kind */
-	uint32_t is_wasm;
+	uint16_t is_wasm, is_guess;
 };
 
 struct function_key {
@@ -52,6 +52,10 @@ enum { LOCATION_OTHER = 1 };
 
 /* Id of the location of a host frame that is no place in code, and is called TEXT. */
 uint32_t tables_plain_location(struct tables *tables, const char *text);
+
+/* The same for a call of TEXT, which is an import of ENTRY's module (as tables_location()). */
+uint32_t tables_import_location(struct tables *tables, const char *text,
+				const struct symtab_entry *entry, uint32_t module_name);
 
 /* Id of FRAME's location; MODULE_NAME: text of its module's shown name, 0 for host code. */
 uint32_t tables_location(struct tables *tables, const struct frame *frame, uint32_t module_name);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "preload/profile/array.h"
+#include "symtab/utf8.h"
 
 enum { BLOCK = 64 * 1024, RAW_MAX = 255, BASE_MAX = 400, ROWS_MAX = 1 << 24 };
 
@@ -78,9 +79,23 @@ uint32_t texts_add_sized(struct texts *texts, const char *text, size_t size)
 
 	if (number != LOOKUP_NONE)
 		return number;
-	if (append(texts, &key, hash) != 0)
+	if (append(texts, &key, hash) != 0) {
+		texts->is_full = true;
 		return TEXT_OTHER;
+	}
 	return (uint32_t)texts->count - 1;
+}
+
+uint32_t texts_find(const struct texts *texts, const char *text)
+{
+	struct key key = { text, strlen(text) };
+
+	return lookup_find(&texts->lookup, lookup_hash(key.text, key.size), is_equal, texts, &key);
+}
+
+bool texts_are_full(const struct texts *texts)
+{
+	return texts->is_full;
 }
 
 uint32_t texts_add(struct texts *texts, const char *text)
@@ -88,48 +103,12 @@ uint32_t texts_add(struct texts *texts, const char *text)
 	return texts_add_sized(texts, text, strlen(text));
 }
 
-/* ---- bytes from outside ---------------------------------------------------------------------- */
-
-/* Length of the UTF-8 character at BYTES (terminated), 0 when there is no printable one (RFC 3629).
- */
-static size_t character_size(const uint8_t *bytes)
-{
-	size_t size = bytes[0] < 0x80 ? 1 : bytes[0] < 0xe0 ? 2 : bytes[0] < 0xf0 ? 3 : 4;
-
-	if (size == 1)
-		return bytes[0] >= 0x20 && bytes[0] != 0x7f;
-	if (bytes[0] < 0xc2 || bytes[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < size; i++)
-		if ((bytes[i] & 0xc0) != 0x80)
-			return 0;
-	if (bytes[0] == 0xc2 && bytes[1] < 0xa0)
-		return 0; /* C1 controls */
-	if ((bytes[0] == 0xe0 && bytes[1] < 0xa0) || (bytes[0] == 0xed && bytes[1] > 0x9f))
-		return 0; /* too long a form; surrogates */
-	if ((bytes[0] == 0xf0 && bytes[1] < 0x90) || (bytes[0] == 0xf4 && bytes[1] > 0x8f))
-		return 0;
-	return size;
-}
-
 uint32_t texts_add_raw(struct texts *texts, const char *bytes)
 {
 	char clean[RAW_MAX + 1];
-	size_t used = 0;
 
-	while (*bytes != '\0' && used + 4 <= RAW_MAX) {
-		size_t size = character_size((const uint8_t *)bytes);
-
-		if (size == 0) {
-			clean[used++] = '?';
-			bytes++;
-			continue;
-		}
-		memcpy(clean + used, bytes, size);
-		used += size;
-		bytes += size;
-	}
-	return texts_add_sized(texts, clean, used);
+	return texts_add_sized(texts, clean,
+			       utf8_clean(bytes, strlen(bytes), clean, sizeof(clean)));
 }
 
 uint32_t texts_add_suffixed(struct texts *texts, uint32_t base, const char *suffix)

@@ -22,17 +22,24 @@ struct texts {
 	struct lookup lookup;
 	struct texts_block *block; /* newest */
 	size_t memory, limit;	   /* bytes of text */
+	bool is_full;
 };
 
 /* 0 or -ENOMEM. LIMIT bounds the bytes of text. */
 int texts_init(struct texts *texts, size_t limit);
 void texts_fini(struct texts *texts);
 
+/* The number of TEXT if it is there, else LOOKUP_NONE. */
+uint32_t texts_find(const struct texts *texts, const char *text);
+
+/* Has a text been answered with `(other)`? */
+bool texts_are_full(const struct texts *texts);
+
 /* The number of TEXT (valid UTF-8), or of its first SIZE bytes. */
 uint32_t texts_add(struct texts *texts, const char *text);
 uint32_t texts_add_sized(struct texts *texts, const char *text, size_t size);
 
-/* The same for bytes from outside: what is no printable UTF-8 becomes `?`; at most 255 bytes. */
+/* The same for bytes from outside: utf8_clean(), at most 255 bytes of that. */
 uint32_t texts_add_raw(struct texts *texts, const char *bytes);
 
 /* The text BASE with SUFFIX behind it; a very long base is cut first. */

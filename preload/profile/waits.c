@@ -133,7 +133,7 @@ static bool is_listed(struct profile *self, uint32_t instance)
 
 void waits_take_parked(struct profile *self, uint32_t instance, uint64_t time_ns, uint64_t wall_ns)
 {
-	const struct sample nowhere = { .instance = instance };
+	const struct sample nowhere = { .instance = instance, .time_ns = time_ns };
 	struct row_key key;
 	uint32_t group;
 

@@ -60,7 +60,8 @@ static inline struct made_chunk *make_chunk(size_t first, size_t count)
 						 .address = 0x100 + i,
 						 .function = id,
 						 .kind = i % 5 == 0 ? FRAME_HOST : FRAME_GUEST,
-						 .address_is_wasm = true };
+						 .address_is_wasm = true,
+						 .is_guess = (first + i) % 3 == 0 };
 		for (size_t k = 0; k < depth; k++)
 			made->stacks[i][k] = 1 + (first + i) * (k + 1) % (first + i + 1);
 		made->samples[i] = (struct chunk_sample){ .locations = made->stacks[i],

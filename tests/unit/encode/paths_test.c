@@ -86,6 +86,9 @@ static void test_values_lead_nowhere(void **unused)
 	assert_string_equal(expand_as("%e", &hostile, false).stem, "_._.._x y_");
 	strcpy(hostile.host, "../h");
 	assert_string_equal(expand_as("%h", &hostile, false).stem, "_._h");
+	/* nor is a file shown under another name than it has, or moves a cursor */
+	strcpy(hostile.program, "a\342\200\256b\377\302\233\303\251");
+	assert_string_equal(expand_as("%e", &hostile, false).stem, "a___b___\303\251");
 }
 
 static void test_literal_names(void **unused)

@@ -147,6 +147,66 @@ static void test_runs_and_ends(void **unused)
 	writer_free(writer, false);
 }
 
+/* ---- one after the other --------------------------------------------------------------------- */
+
+static size_t count_files(void)
+{
+	DIR *entries = opendir(scratch);
+	struct dirent *entry;
+	size_t count = 0;
+
+	while ((entry = readdir(entries)) != NULL)
+		count += strncmp(entry->d_name, "r.", 2) == 0;
+	closedir(entries);
+	return count;
+}
+
+static void test_only_so_many_are_kept(void **unused)
+{
+	struct writer *writer = prepare("r.pb", false);
+	char name[64];
+
+	(void)unused;
+	for (size_t i = 0; i < 20; i++) {
+		assert_int_equal(append_rows(writer, 0, 10 + i), 0);
+		assert_true(writer_size(writer) > 0 && writer_file(writer) > 2);
+		assert_true(count_files() <= 3);
+		assert_int_equal(writer_next(writer, SECOND_NS, 1700000000000000000, 3), 0);
+		assert_int_equal(writer_size(writer), 0);
+	}
+	assert_int_equal(count_files(), 2);
+	for (size_t i = 18; i < 20; i++) {
+		snprintf(name, sizeof(name), "r.%zu.pb.gz", i);
+		expect_whole(name, 10 + i, true);
+	}
+	/* Nothing more comes: no file. */
+	assert_int_equal(writer_finish(writer, SECOND_NS), 0);
+	assert_int_equal(count_files(), 2);
+	writer_free(writer, false);
+}
+
+/* What lies under the name of a file of ours, but is another, is not ours to remove. */
+static void test_somebody_elses_file_stays(void **unused)
+{
+	struct writer *writer = prepare("s.%n.pb", false);
+	int fd;
+
+	(void)unused;
+	assert_int_equal(append_rows(writer, 0, 5), 0);
+	assert_int_equal(writer_next(writer, SECOND_NS, 0, 1), 0);
+	assert_false(exists("s.1.pb.gz"));
+	assert_int_equal(append_rows(writer, 0, 5), 0);
+	assert_int_equal(writer_next(writer, SECOND_NS, 0, 2), 0);
+	expect_whole("s.2.pb.gz", 5, true);
+	unlink(in_scratch("s.2.pb.gz"));
+	fd = open(in_scratch("s.2.pb.gz"), O_CREAT | O_WRONLY, 0600);
+	close(fd);
+	assert_int_equal(append_rows(writer, 0, 5), 0);
+	assert_int_equal(writer_next(writer, SECOND_NS, 0, 2), 0);
+	assert_true(exists("s.2.pb.gz") && exists("s.3.pb.gz"));
+	writer_free(writer, false);
+}
+
 static void test_nothing_appended_leaves_nothing(void **unused)
 {
 	struct writer *writer = prepare("a.pb", false);
@@ -593,6 +653,8 @@ int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
 		WRITER_TEST(test_runs_and_ends),
+		WRITER_TEST(test_only_so_many_are_kept),
+		WRITER_TEST(test_somebody_elses_file_stays),
 		WRITER_TEST(test_nothing_appended_leaves_nothing),
 		WRITER_TEST(test_too_slow_to_compress),
 		WRITER_TEST(test_the_path_is_fixed_early),

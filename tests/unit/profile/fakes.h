@@ -333,6 +333,19 @@ bool instance_get(uint32_t id, struct instance_info *info)
 	return true;
 }
 
+/* What instance_labels_at() answers for samples from a time on; for any instance with labels. */
+static struct {
+	struct instance_labels labels;
+	uint64_t since_ns;
+} fake_labels;
+
+void instance_labels_at(uint32_t id, uint64_t time_ns, struct instance_labels *labels)
+{
+	(void)id;
+	*labels = time_ns >= fake_labels.since_ns ? fake_labels.labels
+						  : (struct instance_labels){ .count = 0 };
+}
+
 uint64_t instance_count(uint32_t loading)
 {
 	uint64_t count = 0;
@@ -349,6 +362,7 @@ static inline int forget_fakes(void **unused)
 	memset(&fake_code, 0, sizeof(fake_code));
 	memset(&fake_unwinder, 0, sizeof(fake_unwinder));
 	memset(&fake_instances, 0, sizeof(fake_instances));
+	memset(&fake_labels, 0, sizeof(fake_labels));
 	fake_unwinder.end = UNWIND_UNAVAILABLE;
 	return 0;
 }

@@ -30,7 +30,7 @@ static int start(void **unused)
 	return 0;
 }
 
-/* The names of the host's frames, leaf first; `-`: none. */
+/* The names of the host's frames, leaf first; `-`: none; `*` behind what is surely an import. */
 static const char *calls_of(enum stacks stacks, const uint64_t *pcs, size_t count)
 {
 	static const uint64_t slice[4];
@@ -43,8 +43,9 @@ static const char *calls_of(enum stacks stacks, const uint64_t *pcs, size_t coun
 		const struct frame *frame = &resolved.frames[i];
 
 		if (frame->kind == FRAME_HOST)
-			snprintf(line + strlen(line), sizeof(line) - strlen(line), " %s",
-				 frame->call != NULL ? frame->call : "-");
+			snprintf(line + strlen(line), sizeof(line) - strlen(line), " %s%s",
+				 frame->call != NULL ? frame->call : "-",
+				 frame->importer != NULL ? "*" : "");
 	}
 	free(sample);
 	return line;
@@ -57,11 +58,11 @@ static void test_call_site(void **unused)
 	(void)unused;
 	fake_import = "env.log";
 	fake_import_at = GUEST_PC - 1;
-	assert_string_equal(calls_of(STACKS_HOSTCALLS, pcs, 2), " env.log");
+	assert_string_equal(calls_of(STACKS_HOSTCALLS, pcs, 2), " env.log*");
 	assert_int_equal(resolved.state, STATE_HOST);
 	assert_string_equal(calls_of(STACKS_GUEST, pcs, 2), "");
 	/* With all of the host's frames it stands between them and the guest. */
-	assert_string_equal(calls_of(STACKS_FULL, pcs, 2), " - - env.log");
+	assert_string_equal(calls_of(STACKS_FULL, pcs, 2), " - - env.log*");
 }
 
 /* A second activation below: its call is named too. */
@@ -74,7 +75,7 @@ static void test_outer_call(void **unused)
 	fake_import = "env.again";
 	fake_import_at = GUEST_PC - 1;
 	fake_unwind(UNWIND_BROKEN, WORDS(HOST_PC, 0));
-	assert_string_equal(calls_of(STACKS_HOSTCALLS, pcs, 5), " - env.again");
+	assert_string_equal(calls_of(STACKS_HOSTCALLS, pcs, 5), " - env.again*");
 }
 
 /* The outermost frame that is not the engine's, which in this host has a place and no name. */

@@ -143,7 +143,7 @@ static void leaves_bad_rules_out(void **state)
 /* ---- lines ------------------------------------------------------------------------------------
  */
 
-static void read_lines(struct label_lines *lines, const char *text, size_t size)
+static void read_lines(struct namelist *lines, const char *text, size_t size)
 {
 	char name[] = "/tmp/guestprof-names-XXXXXX";
 	int fd = mkstemp(name);
@@ -163,14 +163,14 @@ static void reads_a_names_file(void **state)
 		"01234567 app tenant=acme \"owner=Jane Doe\"\t x=\"a b\" # more\n"
 		"FEEDBEEF -  tenant=other\r\n"
 		"ffffffffffff \"two words\"";
-	const struct label_line *line;
-	struct label_lines lines;
+	const struct namelist_row *line;
+	struct namelist lines;
 
 	(void)state;
 	read_lines(&lines, text, strlen(text));
 	expect_logged(NULL);
 	assert_int_equal(lines.count, 3);
-	line = label_lines_find(&lines, &app);
+	line = namelist_find(&lines, &app);
 	assert_non_null(line);
 	assert_string_equal(line->name, "app");
 	assert_int_equal(line->label_count, 3);
@@ -180,8 +180,8 @@ static void reads_a_names_file(void **state)
 	assert_string_equal(lines.rows[1].identity, "feedbeef");
 	assert_null(lines.rows[1].name);
 	assert_string_equal(lines.rows[2].name, "two words");
-	assert_null(label_lines_find(&lines, &(struct identity){ .wasm = "1234567" }));
-	label_lines_free(&lines);
+	assert_null(namelist_find(&lines, &(struct identity){ .wasm = "1234567" }));
+	namelist_free(&lines);
 }
 
 static void leaves_bad_lines_out(void **state)
@@ -193,7 +193,7 @@ static void leaves_bad_lines_out(void **state)
 				   "01234567 app time=now\n"
 				   "\0\xff\n"
 				   "01234567 good a=b\n";
-	struct label_lines lines;
+	struct namelist lines;
 	char *long_text = malloc(5 << 20);
 
 	(void)state;
@@ -201,7 +201,7 @@ static void leaves_bad_lines_out(void **state)
 	expect_logged(":1: not understood");
 	assert_int_equal(lines.count, 1);
 	assert_string_equal(lines.rows[0].name, "good");
-	label_lines_free(&lines);
+	namelist_free(&lines);
 	memset(long_text, 'a', 5 << 20);
 	read_lines(&lines, long_text, 1 << 20);
 	expect_logged(":1: not understood");

@@ -316,7 +316,7 @@ static void test_thread_names_are_made_text(void **unused)
 	profile_take(profile, sample, 1, "a\xff\n\xc3\xa9\xc3");
 	free(sample);
 	chunk = next_chunk();
-	assert_string_equal(texts[chunk->samples[0].thread_name], "a??\xc3\xa9?");
+	assert_string_equal(texts[chunk->samples[0].thread_name], "a\\xff\\x0a\xc3\xa9\\xc3");
 }
 
 /* ---- the list of modules --------------------------------------------------------------------- */
@@ -457,6 +457,118 @@ static void test_the_instance_gives_the_group(void **unused)
 	assert_string_equal(texts[chunk->samples[1].module], "library");
 }
 
+/* ---- labels of instances --------------------------------------------------------------------- */
+
+static void label_instance(uint32_t instance, const char *key, const char *value)
+{
+	static uint64_t numbers;
+
+	fake_instances.infos[instance - 1].has_labels = true;
+	fake_labels.labels.number = ++numbers;
+	fake_labels.labels.count = 1;
+	snprintf(fake_labels.labels.rows[0].key, sizeof(fake_labels.labels.rows[0].key), "%s", key);
+	snprintf(fake_labels.labels.rows[0].value, sizeof(fake_labels.labels.rows[0].value), "%s",
+		 value);
+}
+
+static void take_at(uint32_t instance, uint64_t time_ns)
+{
+	struct sample *sample = GUEST_SAMPLE(code + WORK);
+
+	sample->instance = instance;
+	sample->time_ns = time_ns;
+	take(sample);
+}
+
+static void test_labels_of_instances_make_groups(void **unused)
+{
+	uint32_t instance = fake_instance(1);
+	const struct chunk *chunk;
+
+	(void)unused;
+	fake_labels.since_ns = 2000;
+	label_instance(instance, "tenant", "acme");
+	take_at(instance, 2000);
+	take_at(instance, 1999);
+	label_instance(instance, "tenant", "acme"); /* the same, said again */
+	take_at(instance, 2001);
+	chunk = next_chunk();
+	assert_int_equal(chunk->sample_count, 2);
+	assert_string_equal(texts[chunk->samples[0].module], "a.wasm{tenant=acme}");
+	assert_int_equal(chunk->samples[0].count, 2);
+	assert_int_equal(chunk->samples[0].label_count, 1);
+	assert_string_equal(texts[chunk->samples[0].labels[0].key], "tenant");
+	assert_string_equal(texts[chunk->samples[0].labels[0].value], "acme");
+	assert_string_equal(texts[chunk->samples[1].module], "a.wasm");
+	assert_int_equal(chunk->samples[1].label_count, 0);
+	assert_int_equal(chunk->group_count, 2);
+	assert_int_equal(chunk->groups[0].identity, chunk->groups[1].identity);
+	assert_int_equal(chunk->groups[0].samples + chunk->groups[1].samples, 3);
+	assert_int_equal(profile_totals(profile).modules, 1);
+}
+
+/* A group of which all instances are labelled says nothing of its own. */
+static void test_only_labelled_instances(void **unused)
+{
+	uint32_t instance = fake_instance(1);
+	const struct chunk *chunk;
+
+	(void)unused;
+	label_instance(instance, "tenant", "acme");
+	for (int i = 0; i < 20; i++)
+		take_at(instance, 1000);
+	chunk = next_chunk();
+	assert_int_equal(chunk->group_count, 1);
+	assert_string_equal(texts[chunk->groups[0].module], "a.wasm{tenant=acme}");
+	assert_int_equal(chunk->groups[0].instances_created, 1);
+	assert_string_equal(texts[chunk->samples[chunk->sample_count - 1].instance],
+			    "a.wasm{tenant=acme}#1");
+}
+
+/* Names go with the group: the tenth sample counts from the label on. */
+static void test_a_relabelled_instance_changes_its_name(void **unused)
+{
+	uint32_t instance = fake_instance(1);
+	const struct chunk *chunk;
+
+	(void)unused;
+	fake_labels.since_ns = 2000;
+	label_instance(instance, "tenant", "acme");
+	for (int i = 0; i < 10; i++)
+		take_at(instance, 1999);
+	for (int i = 0; i < 10; i++)
+		take_at(instance, 2000);
+	chunk = next_chunk();
+	assert_int_equal(chunk->sample_count, 4);
+	assert_string_equal(texts[chunk->samples[0].instance], "a.wasm#*");
+	assert_string_equal(texts[chunk->samples[1].instance], "a.wasm#1");
+	assert_string_equal(texts[chunk->samples[2].instance], "a.wasm{tenant=acme}#*");
+	assert_string_equal(texts[chunk->samples[3].instance], "a.wasm{tenant=acme}#1");
+}
+
+/* Labels that tell requests apart leave room for other modules' groups. */
+static void test_too_many_labels_count_for_the_module(void **unused)
+{
+	uint32_t instance = fake_instance(1);
+	uintptr_t other = fake_module("other", "bb");
+	const struct chunk *chunk;
+	char value[16];
+
+	(void)unused;
+	for (int i = 0; i < 2000; i++) {
+		snprintf(value, sizeof(value), "%d", i);
+		label_instance(instance, "request", value);
+		take_at(instance, 1000);
+	}
+	take(GUEST_SAMPLE(other + WORK));
+	chunk = next_chunk();
+	assert_int_equal(chunk->group_count, GROUPS_LABELLED_MAX + 2);
+	for (size_t i = 0; i < chunk->group_count; i++)
+		if (strcmp(texts[chunk->groups[i].module], "a.wasm") == 0)
+			assert_int_equal(chunk->groups[i].samples, 2000 - GROUPS_LABELLED_MAX);
+	assert_string_equal(texts[chunk->samples[chunk->sample_count - 1].module], "other");
+}
+
 /* Bytes allocated, the large ones too. 0 where a sanitizer brings its own allocator. */
 static size_t heap_bytes(void)
 {
@@ -550,20 +662,24 @@ static void test_a_hundred_thousand_instances(void **unused)
 	assert_int_equal(stat_get(STAT_LOST_MEMORY), 0);
 }
 
-/* 1,000 groups, then (other); nothing is lost. */
+static uintptr_t numbered_module(int number)
+{
+	char name[32], identity[32];
+
+	snprintf(name, sizeof(name), "m%d", number);
+	snprintf(identity, sizeof(identity), "d%04d", number);
+	return fake_module(name, identity);
+}
+
+/* 1,000 groups, then (other) until the next chunk; nothing is lost. */
 static void test_too_many_groups(void **unused)
 {
 	const struct chunk *chunk;
 	uint64_t total = 0;
 
 	(void)unused;
-	for (int i = 0; i < 2000; i++) {
-		char name[32], identity[32];
-
-		snprintf(name, sizeof(name), "m%d", i);
-		snprintf(identity, sizeof(identity), "d%04d", i);
-		take(GUEST_SAMPLE(fake_module(name, identity) + WORK));
-	}
+	for (int i = 0; i < 2000; i++)
+		take(GUEST_SAMPLE(numbered_module(i) + WORK));
 	chunk = next_chunk();
 	assert_int_equal(chunk->group_count, GROUPS_MAX + 1);
 	assert_string_equal(texts[chunk->groups[0].module], "(other)");
@@ -572,6 +688,107 @@ static void test_too_many_groups(void **unused)
 		total += chunk->groups[i].samples;
 	assert_int_equal(total, 2000);
 	assert_int_equal(chunk->sample_count, 2000);
+}
+
+static const struct chunk_group *group_called(const struct chunk *chunk, const char *name)
+{
+	const struct chunk_group *found = NULL;
+
+	for (size_t i = 0; i < chunk->group_count; i++)
+		if (strcmp(texts[chunk->groups[i].module], name) == 0)
+			found = &chunk->groups[i];
+	return found;
+}
+
+/* Who comes late, and is heavy, gets a row: the lightest become part of (other). */
+static void test_the_lightest_make_room(void **unused)
+{
+	const struct chunk *chunk;
+	uint64_t told = 0;
+	uintptr_t late;
+
+	(void)unused;
+	for (int i = 0; i < GROUPS_MAX; i++) {
+		uintptr_t module = numbered_module(i);
+
+		take(GUEST_SAMPLE(module + WORK));
+		if (i > 0)
+			take(GUEST_SAMPLE(module + WORK));
+	}
+	late = numbered_module(1500);
+	take(GUEST_SAMPLE(late + WORK));
+	chunk = next_chunk();
+	assert_null(group_called(chunk, "m1500"));
+	assert_int_equal(group_called(chunk, "(other)")->samples, 1);
+	for (int i = 0; i < 50; i++)
+		take(GUEST_SAMPLE(late + WORK));
+	chunk = next_chunk();
+	assert_int_equal(group_called(chunk, "m1500")->samples, 50);
+	/* m0, which had one sample, is part of (other), and the recording is told */
+	assert_int_equal(group_called(chunk, "(other)")->samples, 2);
+	assert_int_equal(group_called(chunk, "(other)")->merged, 1);
+	assert_string_equal(texts[group_called(chunk, "m0")->into], "(other)");
+	for (size_t i = 0; i < chunk->group_count; i++)
+		told += chunk->groups[i].into != 0;
+	assert_int_equal(told, 1);
+	assert_int_equal(profile_totals(profile).samples, 2 * GROUPS_MAX + 50);
+}
+
+/* A name that samples carry is not given to somebody else, whatever became of its group. */
+static void test_names_of_the_gone_are_not_given_again(void **unused)
+{
+	const struct chunk *chunk;
+	uintptr_t module = 0;
+
+	(void)unused;
+	take(GUEST_SAMPLE(fake_module("main", "aaaa0000") + WORK));
+	for (int i = 0; i < GROUPS_MAX; i++) {
+		module = numbered_module(i);
+		take(GUEST_SAMPLE(module + WORK));
+		take(GUEST_SAMPLE(module + WORK));
+	}
+	next_chunk();
+	take(GUEST_SAMPLE(module + WORK));
+	chunk = next_chunk();
+	assert_string_equal(texts[group_called(chunk, "main")->into], "(other)");
+	/* one more, of the same name: it is told apart from what is gone */
+	module = fake_module("main", "bbbb1111");
+	take(GUEST_SAMPLE(module + WORK));
+	next_chunk();
+	take(GUEST_SAMPLE(module + WORK));
+	chunk = next_chunk();
+	assert_null(group_called(chunk, "main"));
+	assert_int_equal(group_called(chunk, "main@bbbb11")->samples, 1);
+}
+
+/* Where tables fill, what ran once takes no room; what goes on gets its group all the same. */
+static void test_the_heavy_get_in_when_tables_are_nearly_full(void **unused)
+{
+	const struct chunk *chunk = NULL;
+	uint64_t samples = 0;
+	uintptr_t late;
+
+	(void)unused;
+	config.memory = 1 << 20;
+	begin_again();
+	for (int i = 0; i < 2900; i++) {
+		take(GUEST_SAMPLE(numbered_module(i) + WORK, code + MAIN + 9));
+		if (i % 50 == 49)
+			chunk = next_chunk();
+	}
+	assert_false(profile_is_full(profile));
+	late = numbered_module(2950);
+	for (int i = 0; i < 1000; i++)
+		take(GUEST_SAMPLE(late + WORK, late + MAIN + 9));
+	for (int i = 0; i < 3; i++) {
+		take(GUEST_SAMPLE(late + WORK, late + MAIN + 9));
+		chunk = next_chunk();
+	}
+	assert_non_null(group_called(chunk, "m2950"));
+	assert_string_equal(texts[chunk->samples[0].module], "m2950");
+	samples = profile_totals(profile).samples;
+	assert_int_equal(samples, 2900 + 1003);
+	assert_int_equal(stat_get(STAT_LOST_MEMORY), 0);
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
@@ -752,10 +969,17 @@ int main(void)
 		PROFILE_TEST(test_all_or_none_are_named),
 		PROFILE_TEST(test_instances_of_a_second_loading),
 		PROFILE_TEST(test_the_instance_gives_the_group),
+		PROFILE_TEST(test_labels_of_instances_make_groups),
+		PROFILE_TEST(test_only_labelled_instances),
+		PROFILE_TEST(test_a_relabelled_instance_changes_its_name),
+		PROFILE_TEST(test_too_many_labels_count_for_the_module),
 		PROFILE_TEST(test_names_are_few),
 		PROFILE_TEST(test_names_in_all_are_few),
 		PROFILE_TEST(test_a_hundred_thousand_instances),
 		PROFILE_TEST(test_too_many_groups),
+		PROFILE_TEST(test_the_lightest_make_room),
+		PROFILE_TEST(test_names_of_the_gone_are_not_given_again),
+		PROFILE_TEST(test_the_heavy_get_in_when_tables_are_nearly_full),
 		PROFILE_TEST(test_memory_is_bounded),
 		PROFILE_TEST(test_no_memory_loses_no_count),
 		PROFILE_TEST(test_another_recording),

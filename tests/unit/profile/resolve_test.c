@@ -172,6 +172,24 @@ static void test_host_call(void **unused)
 	assert_false(resolved.is_truncated);
 }
 
+/* What the unwinder guessed is a guess in the result, what it found is not. */
+static void test_guesses(void **unused)
+{
+	static const uint64_t slice[4];
+
+	(void)unused;
+	fake_unwind(UNWIND_COMPLETE,
+		    WORDS(HOST_PC, HOST_PC + 0x10, code + TRAMPOLINE + 8, code + WORK + 0x10, 0));
+	stack_of(exit_sample(slice, 4), STACKS_FULL);
+	assert_false(resolved.is_guessed);
+	fake_unwinder.frames[1].is_guess = true;
+	stack_of(exit_sample(slice, 4), STACKS_FULL);
+	assert_true(resolved.is_guessed);
+	for (size_t i = 0; i < resolved.count; i++)
+		assert_int_equal(resolved.frames[i].is_guess, i == 1);
+	fake_unwinder.frames[1].is_guess = false;
+}
+
 static void test_builtin_call(void **unused)
 {
 	static const uint64_t slice[4];
@@ -197,6 +215,9 @@ static void test_builtin_without_unwinder(void **unused)
 	assert_string_equal(stack_of(exit_sample(slice, 8), STACKS_HOSTCALLS),
 			    "builtin407 20f 107");
 	assert_int_equal(resolved.state, STATE_BUILTIN);
+	/* it may be a dead word, the rest is the guest's own chain */
+	assert_true(resolved.frames[0].is_guess && resolved.is_guessed);
+	assert_false(resolved.frames[1].is_guess);
 	slice[3] = code + TRAMPOLINE + 8;
 	assert_string_equal(stack_of(exit_sample(slice, 8), STACKS_HOSTCALLS), "host0 20f 107");
 	/* A return into the guest nearer than the builtin: that one was left long ago. */
@@ -236,6 +257,7 @@ static void test_the_call_site_decides(void **unused)
 	(void)unused;
 	memcpy(call + 1, &offset, sizeof(offset));
 	fake_call(code + WORK + 0x10, call, sizeof(call));
+	resolve_forget();
 	assert_string_equal(stack_of(exit_sample(slice, 7), STACKS_HOSTCALLS),
 			    "builtin400 20f 107");
 	assert_int_equal(resolved.state, STATE_BUILTIN);
@@ -253,11 +275,13 @@ static void test_the_call_site_decides(void **unused)
 	/* Through a pointer: a function of the host's. */
 	slice[1] = code + BUILTIN + 8;
 	fake_call(code + WORK + 0x10, "\xff\xd0", 2);
+	resolve_forget();
 	assert_string_equal(stack_of(exit_sample(slice, 7), STACKS_HOSTCALLS), "host0 20f 107");
 	/* To another function of the guest: that has returned, and says nothing. */
 	offset = MAIN - (WORK + 0x10);
 	memcpy(call + 1, &offset, sizeof(offset));
 	fake_call(code + WORK + 0x10, call, sizeof(call));
+	resolve_forget();
 	assert_string_equal(stack_of(exit_sample(slice, 7), STACKS_HOSTCALLS),
 			    "builtin407 20f 107");
 }
@@ -393,6 +417,7 @@ int main(void)
 		RESOLVE_TEST(test_code_without_a_description),
 		RESOLVE_TEST(test_truncated),
 		RESOLVE_TEST(test_host_call),
+		RESOLVE_TEST(test_guesses),
 		RESOLVE_TEST(test_builtin_call),
 		RESOLVE_TEST(test_builtin_without_unwinder),
 		RESOLVE_TEST(test_builtin_that_the_unwinder_missed),
