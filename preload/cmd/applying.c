@@ -3,6 +3,7 @@
  * time. */
 #include "preload/cmd/applying.h"
 
+#include "preload/cmd/callsites.h"
 #include "preload/cmd/say.h"
 #include "preload/lines/apart.h"
 
@@ -21,8 +22,7 @@ struct tally {
 	size_t untold; /* positions of which nobody knows where in the file they are */
 };
 
-/* The file's number of core module CORE of what ran; MATCH_NO_CORE. */
-static uint32_t core_in_file(const struct match *match, uint32_t core)
+uint32_t applying_core(const struct match *match, uint32_t core)
 {
 	if (core == UINT32_MAX)
 		core = 0;
@@ -59,7 +59,7 @@ static int list_positions(struct applying *applying, uint32_t id, const struct w
 		if (subjects_function(location) == NULL ||
 		    subjects_of(&applying->subjects, location) != id)
 			continue;
-		core = core_in_file(&applying->match, subjects_function(location)->core);
+		core = applying_core(&applying->match, subjects_function(location)->core);
 		if (core == MATCH_NO_CORE)
 			continue;
 		if (location->address_is_wasm && applying->match.cores[core].shift_is_known)
@@ -172,6 +172,8 @@ int applying_file(struct applying *applying, uint32_t id, const char *path, stru
 				       &tally);
 	if (error == 0)
 		error = ask(applying, lines, positions, count, &apart, &tally);
+	if (error == 0)
+		error = callsites_apply(applying, id, lines_binary(lines));
 	if (error == 0) {
 		say_outcome(applying, subject, path, lines, &apart, &tally);
 		applying->result->modules += !subject->has_names;

@@ -26,4 +26,7 @@ struct applying {
  */
 int applying_file(struct applying *applying, uint32_t id, const char *path, struct lines *lines);
 
+/* The file's number of core module CORE of what ran; MATCH_NO_CORE. */
+uint32_t applying_core(const struct match *match, uint32_t core);
+
 #endif /* PRELOAD_CMD_APPLYING_H */

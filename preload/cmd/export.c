@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* export.c - `guestprof export`: one recording in the format of another tool. */
 #include "preload/cmd/command.h"
-#include "preload/cmd/newest.h"
+#include "preload/cmd/reading.h"
 #include "preload/cmd/say.h"
-#include "preload/cmd/sourcelines.h"
+#include "preload/cmd/writing.h"
 #include "preload/encode/firefox.h"
 #include "preload/encode/folded.h"
-#include "preload/encode/reader.h"
+#include "preload/encode/html.h"
+#include "preload/encode/pprof.h"
+#include "preload/encode/speedscope.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,23 +21,70 @@
 
 struct options {
 	const char *format, *out;
-	char *file; /* owned */
+	const char *sources; /* folder whose files the html page shows */
+	size_t group_max;    /* pprof's groups; 0: as many as it finds right */
 	bool by_instance, by_wall;
-	struct sourcelines sourcelines;
+	struct reading_options reading;
 };
 
 /* Every instance has its track there, and so have waits. */
 static int write_firefox(const struct recording *recording, const struct options *options,
 			 struct output *output)
 {
+	uint64_t merged_ns = 0;
+	int error = firefox_write(recording, FIREFOX_SIZE_MAX, output, &merged_ns);
+
 	(void)options;
-	return firefox_write(recording, output);
+	if (error == 0 && merged_ns != 0)
+		say_line("over %u MB of JSON, which browsers do not open: equal stacks within "
+			 "%" PRIu64 " s are one sample",
+			 (unsigned int)(FIREFOX_SIZE_MAX / 1000000), merged_ns / 1000000000);
+	return error;
+}
+
+static int write_speedscope(const struct recording *recording, const struct options *options,
+			    struct output *output)
+{
+	bool is_merged = false;
+	int error =
+		speedscope_write(recording,
+				 &(struct speedscope_options){ .by_instance = options->by_instance,
+							       .by_wall = options->by_wall,
+							       .size_max = SPEEDSCOPE_SIZE_MAX },
+				 output, &is_merged);
+
+	if (error == 0 && is_merged)
+		say_line("over %u MB of JSON, which browsers do not open: equal stacks are one "
+			 "sample,"
+			 " so the time order is lost",
+			 (unsigned int)(SPEEDSCOPE_SIZE_MAX / 1000000));
+	return error;
 }
 
 static int write_folded(const struct recording *recording, const struct options *options,
 			struct output *output)
 {
 	return folded_write(recording, options->by_instance, options->by_wall, output);
+}
+
+static int write_html(const struct recording *recording, const struct options *options,
+		      struct output *output)
+{
+	struct html_options page = { .sources = options->sources };
+	int error = html_write(recording, &page, output);
+
+	if (error == 0)
+		writing_tell_sources(&page);
+	return error;
+}
+
+static int write_pprof(const struct recording *recording, const struct options *options,
+		       struct output *output)
+{
+	return pprof_write(recording,
+			   &(struct pprof_options){ .by_instance = options->by_instance,
+						    .group_max = options->group_max },
+			   output);
 }
 
 static const struct format {
@@ -45,6 +95,10 @@ static const struct format {
 		     struct output *output);
 } formats[] = {
 	{ "firefox", ".json.gz", "open it at https://profiler.firefox.com", write_firefox },
+	{ "speedscope", ".speedscope.json", "open it at https://www.speedscope.app",
+	  write_speedscope },
+	{ "html", ".html", "open it in a browser", write_html },
+	{ "pprof", ".pprof.pb.gz", "go tool pprof, Pyroscope and Parca read it", write_pprof },
 	{ "folded", NULL, "flamegraph.pl, inferno-flamegraph and speedscope read it",
 	  write_folded },
 };
@@ -82,7 +136,8 @@ static char *default_name(const char *file, const char *extension)
 	int length = (int)strlen(base);
 	char *name;
 
-	if (strcmp(base, "-") == 0)
+	/* standard input, or several files */
+	if (access(file, F_OK) != 0)
 		length = (int)strlen(base = "profile");
 	if (ends_with(base, ".gz"))
 		length -= 3;
@@ -91,28 +146,40 @@ static char *default_name(const char *file, const char *extension)
 	return asprintf(&name, "%.*s%s", length, base, extension) < 0 ? NULL : name;
 }
 
-static char *choose_name(const struct options *options, const struct format *format)
+static char *choose_name(const struct options *options, const struct format *format,
+			 const char *file)
 {
 	if (options->out != NULL)
 		return strdup(options->out);
 	if (format->extension == NULL || stdout_is_redirected())
 		return strdup("-");
-	return default_name(options->file, format->extension);
+	return default_name(file, format->extension);
+}
+
+struct writing {
+	const struct options *options;
+	const struct format *format;
+	const struct recording *recording;
+};
+
+static int write_format(const void *context, struct output *output)
+{
+	const struct writing *writing = context;
+
+	return writing->format->write(writing->recording, writing->options, output);
 }
 
 static int write_output(const struct options *options, const struct format *format,
 			const struct recording *recording)
 {
-	char *name = choose_name(options, format);
+	char *name = choose_name(options, format, recording->path);
 	bool is_stdout = name != NULL && strcmp(name, "-") == 0;
 	bool compress =
-		name != NULL && (is_stdout ? format->extension != NULL : ends_with(name, ".gz"));
-	struct output *output = name != NULL ? output_open(name, compress) : NULL;
-	int error = output == NULL ? -errno : format->write(recording, options, output);
-	int close_error = output == NULL ? 0 : output_close(output, error == 0);
+		name != NULL &&
+		ends_with(is_stdout && format->extension != NULL ? format->extension : name, ".gz");
+	const struct writing writing = { options, format, recording };
+	int error = name != NULL ? writing_file(name, compress, write_format, &writing) : -ENOMEM;
 
-	if (error == 0)
-		error = close_error;
 	if (error != 0)
 		say_line("%s: %s", name != NULL ? name : "export", strerror(-error));
 	else if (!is_stdout)
@@ -121,27 +188,60 @@ static int write_output(const struct options *options, const struct format *form
 	return error == 0 ? COMMAND_OK : COMMAND_BAD;
 }
 
-static int export_file(const struct options *options, const struct format *format)
+static int export_recording(const struct options *options, const struct format *format,
+			    const struct recording *recording)
 {
-	char *why = NULL;
-	struct recording *recording = recording_read(options->file, &why);
-	int status;
+	if (recording->sample_count != 0)
+		return write_output(options, format, recording);
+	say_line("%s: no samples in it%s%s, nothing was written", recording->path,
+		 recording->filter[0] != '\0' ? " with " : "", recording->filter);
+	return COMMAND_NO_SAMPLES;
+}
 
-	if (recording == NULL) {
-		say_line("%s", why != NULL ? why : "out of memory");
-		free(why);
-		return COMMAND_BAD;
+static bool take_number(const char *text, size_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoul(text, &end, 10);
+	return text[0] >= '1' && text[0] <= '9' && *end == '\0' && errno == 0;
+}
+
+/* Sets *FLAG when the argument of --OPTION is WORD. */
+static bool take_word(bool *flag, const char *option, const char *word)
+{
+	*flag = strcmp(optarg, word) == 0;
+	if (!*flag)
+		say_line("export: --%s takes %s, not %s", option, word, optarg);
+	return *flag;
+}
+
+/* False after having said what is wrong. */
+static bool take_option(struct options *options, int option)
+{
+	switch (option) {
+	case 't':
+		options->format = optarg;
+		return true;
+	case 'o':
+		options->out = optarg;
+		return true;
+	case 's':
+		options->sources = optarg;
+		return true;
+	case 'b':
+		return take_word(&options->by_instance, "by", "instance");
+	case 'v':
+		return take_word(&options->by_wall, "value", "wall");
+	case 'g':
+		if (take_number(optarg, &options->group_max))
+			return true;
+		say_line("export: --groups takes a number from 1 on, not %s", optarg);
+		return false;
+	default:
+		return reading_is_option(option) &&
+		       reading_option(&options->reading, option, optarg);
 	}
-	if (recording->sample_count == 0) {
-		say_line("%s: no samples in it, nothing was written", options->file);
-		status = COMMAND_NO_SAMPLES;
-	} else {
-		status = sourcelines_use(&options->sourcelines, recording) == 0
-				 ? write_output(options, format, recording)
-				 : COMMAND_BAD;
-	}
-	recording_free(recording);
-	return status;
 }
 
 /* False after having said what is wrong. */
@@ -152,58 +252,49 @@ static bool read_options(struct options *options, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "by", required_argument, NULL, 'b' },
 		{ "value", required_argument, NULL, 'v' },
-		SOURCELINES_OPTIONS,
+		{ "sources", required_argument, NULL, 's' },
+		{ "groups", required_argument, NULL, 'g' },
+		READING_OPTIONS,
 		{ 0 },
 	};
 	int option;
 
 	optind = 1;
 	while ((option = getopt_long(argc, argv, "t:o:", names, NULL)) != -1) {
-		if (option == 't') {
-			options->format = optarg;
-		} else if (option == 'o') {
-			options->out = optarg;
-		} else if (option == 'b' && strcmp(optarg, "instance") == 0) {
-			options->by_instance = true;
-		} else if (option == 'v' && strcmp(optarg, "wall") == 0) {
-			options->by_wall = true;
-		} else if (option >= SOURCELINES_WASM) {
-			if (!sourcelines_option(&options->sourcelines, option, optarg))
-				return false;
-		} else {
-			if (option == 'b')
-				say_line("export: --by takes instance, not %s", optarg);
-			if (option == 'v')
-				say_line("export: --value takes wall, not %s", optarg);
+		if (!take_option(options, option))
 			return false;
-		}
 	}
-	if (argc - optind > 1) {
-		say_line("export: one FILE at a time");
-		return false;
-	}
-	options->file = optind < argc ? strdup(argv[optind]) : newest_recording();
-	if (options->file == NULL)
-		say_line("export: no FILE named, and no *.pb or *.pb.gz in this directory");
-	return options->file != NULL;
+	return true;
+}
+
+static const struct format *choose_format(const char *name)
+{
+	const struct format *format = find_format(name);
+
+	if (format == NULL)
+		say_line("export: --to takes firefox, speedscope, html, pprof or folded%s%s",
+			 name != NULL ? ", not " : "", name != NULL ? name : "");
+	return format;
 }
 
 int export_command(int argc, char **argv)
 {
-	struct options options = { 0 };
-	const struct format *format;
+	struct options options = { .reading = { .command = "export" } };
+	const struct format *format = NULL;
+	struct recording *recording = NULL;
 	int status = COMMAND_BAD;
 
-	if (read_options(&options, argc, argv)) {
-		format = find_format(options.format);
-		if (format == NULL)
-			say_line("export: --to takes firefox or folded%s%s",
-				 options.format != NULL ? ", not " : "",
-				 options.format != NULL ? options.format : "");
-		else
-			status = export_file(&options, format);
+	if (read_options(&options, argc, argv))
+		format = choose_format(options.format);
+	if (format != NULL && options.sources != NULL && format->write != write_html) {
+		say_line("export: --sources goes with --to html");
+		format = NULL;
 	}
-	sourcelines_free(&options.sourcelines);
-	free(options.file);
+	if (format != NULL)
+		recording = reading_open(&options.reading, argv + optind, (size_t)(argc - optind));
+	if (recording != NULL)
+		status = export_recording(&options, format, recording);
+	recording_free(recording);
+	reading_free(&options.reading);
 	return status;
 }

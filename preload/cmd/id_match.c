@@ -34,7 +34,7 @@ struct matching {
 
 void id_text(struct output *output, const char *key, const char *text)
 {
-	char *shown = escape_new(text, ESCAPE_LINE);
+	char *shown = escape_new(text, ESCAPE_VISIBLE);
 
 	output_format(output, "%s=", key);
 	output_text(output, shown != NULL ? shown : "(out of memory)");
@@ -44,7 +44,7 @@ void id_text(struct output *output, const char *key, const char *text)
 static void write_line(struct output *output, const char *other, const char *module,
 		       const struct match *match)
 {
-	char *file = escape_new(other, ESCAPE_LINE), *name = escape_new(module, ESCAPE_LINE);
+	char *file = escape_new(other, ESCAPE_VISIBLE), *name = escape_new(module, ESCAPE_VISIBLE);
 
 	output_format(output, "%s%s%s: %s: %s\n", file != NULL ? file : "?",
 		      *module != '\0' ? ": " : "", name != NULL ? name : "?",

@@ -29,7 +29,7 @@ struct names {
 
 static void put_line(struct output *output, const struct named *named)
 {
-	char *name = escape_new(named->name, ESCAPE_LINE);
+	char *name = escape_new(named->name, ESCAPE_VISIBLE);
 
 	if (named->function != UINT32_MAX)
 		output_format(output, "%" PRIu32 ":%" PRIu32 " ", named->core, named->function);

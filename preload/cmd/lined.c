@@ -36,13 +36,19 @@ void lined_begin(struct lined *lined, struct recording *recording, const struct 
 		if (recording->functions[i].id > lined->last_id)
 			lined->last_id = recording->functions[i].id;
 	}
+	for (size_t i = 0; i < recording->location_count; i++) {
+		if (recording->locations[i].id > lined->last_location_id)
+			lined->last_location_id = recording->locations[i].id;
+	}
 }
 
 void lined_free(struct lined *lined)
 {
 	names_free(&lined->texts);
 	pairs_free(&lined->function_ids);
+	pairs_free(&lined->call_ids);
 	free(lined->functions);
+	free(lined->calls);
 	*lined = (struct lined){ 0 };
 }
 
@@ -73,8 +79,8 @@ static const char *shown_file(const struct lined *lined, const char *file, char 
 		rest = file + lined->maps->list[i].from_length;
 		break;
 	}
-	used = utf8_escape(to, strlen(to), path, PATH_SIZE / 2, NULL);
-	utf8_fit(rest, strlen(rest), file, strlen(file), path + used, PATH_SIZE - used);
+	used = utf8_clean(to, strlen(to), path, PATH_SIZE / 2);
+	utf8_fit_path(rest, strlen(rest), file, strlen(file), path + used, PATH_SIZE - used);
 	return path;
 }
 
@@ -244,4 +250,57 @@ int lined_set_name(struct lined *lined, struct recording_location *location,
 	struct apart_answer answer = { .core = core, .function = ran->wasm_index };
 
 	return is_made_up(ran) ? lined_set(lined, location, &answer, binary, core) : 0;
+}
+
+/* ---- host calls -------------------------------------------------------------------------------
+ */
+
+static struct recording_location *make_call(struct lined *lined, const char *name,
+					    const struct recording_mapping *importer,
+					    const struct recording_location *host)
+{
+	const struct wanted wanted = {
+		.name = name,
+		.system_name = name,
+		.file = "",
+		.wasm_index = UINT32_MAX,
+		.core = UINT32_MAX,
+	};
+	struct recording_location *call = arena_alloc(lined->recording->memory, 1, sizeof(*call));
+	struct recording_line *line = arena_alloc(lined->recording->memory, 1, sizeof(*line));
+
+	if (call == NULL || line == NULL)
+		return NULL;
+	line->function = find_function(lined, &wanted);
+	if (line->function == NULL)
+		return NULL;
+	*call = (struct recording_location){
+		.id = ++lined->last_location_id,
+		.mapping = host->mapping,
+		.lines = line,
+		.line_count = 1,
+		.kind = FRAME_HOST,
+		.importer = importer,
+	};
+	return call;
+}
+
+const struct recording_location *lined_call(struct lined *lined, const char *name,
+					    const struct recording_mapping *importer,
+					    const struct recording_location *host)
+{
+	uint32_t text_id = names_id(&lined->texts, name);
+	uint32_t known = lined->call_ids.count, id;
+
+	if (text_id == NAMES_NONE)
+		return NULL;
+	id = pairs_id(&lined->call_ids, text_id, importer->id);
+	if (id == PAIRS_NONE)
+		return NULL;
+	if (id == known) {
+		if (rows_reserve(&lined->calls, &lined->call_room, id, sizeof(*lined->calls)) != 0)
+			return NULL;
+		lined->calls[id] = make_call(lined, name, importer, host);
+	}
+	return lined->calls[id];
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lined.h - the lines and functions that a recording gains from debug information.
+ * lined.h - the lines, functions and host calls that a recording gains from wasm files.
  *
  * They live in the recording's own memory, and its locations point to them.
  */
@@ -36,6 +36,10 @@ struct lined {
 	struct recording_function **functions; /* new ones, by their number in function_ids */
 	size_t function_room;
 	uint64_t last_id;
+	struct pairs call_ids;		   /* name's number in texts, id of the importer */
+	struct recording_location **calls; /* new locations, by their number in call_ids */
+	size_t call_room;
+	uint64_t last_location_id;
 };
 
 void lined_begin(struct lined *lined, struct recording *recording, const struct lined_maps *maps);
@@ -55,5 +59,13 @@ int lined_set(struct lined *lined, struct recording_location *location,
 /* The same without an answer: names only. */
 int lined_set_name(struct lined *lined, struct recording_location *location,
 		   const struct wasmbin *binary, uint32_t core);
+
+/*
+ * The location of host calls of NAME, an import of the module of IMPORTER; HOST: some frame of the
+ * host. NULL: no memory.
+ */
+const struct recording_location *lined_call(struct lined *lined, const char *name,
+					    const struct recording_mapping *importer,
+					    const struct recording_location *host);
 
 #endif /* PRELOAD_CMD_LINED_H */

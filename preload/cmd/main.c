@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the `guestprof` command: finds the subcommand and runs it. */
 #include "preload/cmd/command.h"
+#include "preload/cmd/reading.h"
 #include "preload/cmd/say.h"
 #include "preload/encode/recording.h"
 
@@ -13,19 +14,28 @@ static const struct subcommand {
 	const char *usage, *meaning;
 } subcommands[] = {
 	{ "record", record_command,
-	  "[-o FILE] [-F HZ] [--stacks guest|hostcalls|full] [--wall] [--] CMD [ARGS]",
-	  "run CMD and record its WebAssembly guests" },
+	  "[-o FILE] [-F HZ] [--stacks guest|hostcalls|full] [--wall] [--] CMD [ARGS] | -p PID -d "
+	  "30s",
+	  "run CMD and record its WebAssembly guests; or those of a preloaded process that runs" },
 	{ "report", report_command,
-	  "[--json] [-n N] [--by instance] [--lines] [--wasm FILE|DIR] [FILE...]",
+	  "[--by group|module|label:KEY|instance|thread|function|line] [--tree] [--cum] [--lines] "
+	  "[-n ROWS] [--json] [--names FILE] [--wasm FILE|DIR] [FILTERS] [FILE...]",
 	  "who used the CPU, then the hottest functions" },
 	{ "export", export_command,
-	  "--to firefox|folded [-o OUT] [--by instance] [--value wall] [--wasm FILE|DIR] [FILE]",
-	  "for the Firefox Profiler, or as folded stacks" },
+	  "--to firefox|speedscope|folded|pprof|html [-o OUT] [--by instance] [--value wall] "
+	  "[--groups N] [--sources DIR] [--wasm FILE|DIR] [FILTERS] [FILE...]",
+	  "for the Firefox Profiler, speedscope, flame graphs, pprof's readers, browsers" },
+	{ "merge", merge_command, "-o OUT [FILTERS] [FILE...]",
+	  "several recordings, or a part of one, as one recording" },
 	{ "id", id_command, "[--json] FILE... | --match FILE.wasm FILE... | --names FILE",
 	  "which modules files are; whether a wasm file is what ran; what functions are called" },
 	{ "symbolize", symbolize_command,
 	  "[--wasm FILE|DIR] [--source-map FROM=TO] [-o OUT] [FILE]",
 	  "the same recording with names, lines and inlined callers from wasm files" },
+	{ "status", status_command, "[--json] [--dir DIR] [PID|SOCKET...]",
+	  "what a preloaded process records, since when, and who started it" },
+	{ "doctor", doctor_command, "[--json] PID | -- CMD [ARGS]",
+	  "what will be seen of a program or process, what not, and why; 3: nothing" },
 	{ "lib", lib_command, "", "path of the library, for LD_PRELOAD" },
 };
 
@@ -41,8 +51,9 @@ static int print_help(FILE *out)
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
 		print_subcommand(&subcommands[i], out);
 	fputs("  guestprof --version | --help\n\n"
-	      "FILE is a recording, or any pprof profile; without one it is the newest recording "
-	      "here.\n",
+	      "FILE is a recording, or any pprof profile, a directory of them, a glob, or - ; "
+	      "without "
+	      "one it is\nthe newest recording here. Several are read as one.\n" READING_HELP,
 	      out);
 	return fflush(out) == 0 ? COMMAND_OK : COMMAND_BAD;
 }
@@ -64,6 +75,8 @@ static int run(const struct subcommand *subcommand, int argc, char **argv)
 		return subcommand->run(argc, argv);
 	}
 	print_subcommand(subcommand, stdout);
+	if (strstr(subcommand->usage, "FILTERS") != NULL)
+		fputs(READING_HELP, stdout);
 	return fflush(stdout) == 0 ? COMMAND_OK : COMMAND_BAD;
 }
 

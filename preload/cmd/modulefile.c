@@ -26,11 +26,18 @@ static int read_from(void *context, uintptr_t address, void *out, size_t size)
 	return 0;
 }
 
+int modulefile_probe(struct source *bytes, struct image_layout *layout)
+{
+	struct memory memory = { .read = read_from, .context = bytes };
+
+	return image_probe(&memory, (uintptr_t)bytes->bytes, layout);
+}
+
 static int read_image(struct modulefile *file, struct source *bytes)
 {
 	struct memory memory = { .read = read_from, .context = bytes };
 	struct module_source source = { .engine = "wasmtime", .path = file->path };
-	int error = image_probe(&memory, (uintptr_t)bytes->bytes, &source.layout);
+	int error = modulefile_probe(bytes, &source.layout);
 
 	if (error != 0) {
 		say_line("%s: an ELF file, but no image of an engine", file->path);

@@ -6,6 +6,7 @@
 #define PRELOAD_CMD_MODULEFILE_H
 
 #include "preload/encode/reader.h"
+#include "preload/encode/source.h"
 #include "symtab/symtab.h"
 
 /* One of the three is set. */
@@ -20,5 +21,9 @@ struct modulefile {
  */
 int modulefile_read(struct modulefile *file, const char *path);
 void modulefile_fini(struct modulefile *file);
+
+/* What the headers of a precompiled image in BYTES say; its addresses are those of BYTES. As
+ * image_probe(). */
+int modulefile_probe(struct source *bytes, struct image_layout *layout);
 
 #endif /* PRELOAD_CMD_MODULEFILE_H */

@@ -7,6 +7,7 @@
  */
 #include "preload/cmd/command.h"
 #include "preload/cmd/library.h"
+#include "preload/cmd/record_live.h"
 #include "preload/cmd/recorded.h"
 #include "preload/cmd/run.h"
 #include "preload/cmd/say.h"
@@ -24,6 +25,9 @@ extern char **environ;
 struct options {
 	char *output; /* owned, absolute; NULL: the pattern decides */
 	char **command;
+	const char *target; /* -p; NULL: COMMAND is run */
+	struct live_wish live;
+	bool has_wall;
 };
 
 static int bad_value(const char *option, const char *values, const char *value)
@@ -32,21 +36,17 @@ static int bad_value(const char *option, const char *values, const char *value)
 	return -EINVAL;
 }
 
-static int take_hz(const char *text)
+static int take_hz(struct options *options, const char *text)
 {
-	char *end;
-	unsigned long hz = strtoul(text, &end, 10);
-
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || hz < 1 || hz > 10000)
-		return bad_value("-F", "1 to 10000", text);
+	if (!live_hz("record", "-F", text, &options->live.hz))
+		return -EINVAL;
 	return setenv("GUESTPROF_HZ", text, 1);
 }
 
-static int take_stacks(const char *text)
+static int take_stacks(struct options *options, const char *text)
 {
-	if (strcmp(text, "guest") != 0 && strcmp(text, "hostcalls") != 0 &&
-	    strcmp(text, "full") != 0)
-		return bad_value("--stacks", "guest, hostcalls or full", text);
+	if (!live_stacks("record", text, &options->live.stacks))
+		return -EINVAL;
 	return setenv("GUESTPROF_STACKS", text, 1);
 }
 
@@ -78,10 +78,17 @@ static int take_option(struct options *options, int option)
 	case 'o':
 		return take_output(options, optarg);
 	case 'F':
-		return take_hz(optarg);
+		return take_hz(options, optarg);
 	case 's':
-		return take_stacks(optarg);
+		return take_stacks(options, optarg);
+	case 'p':
+		options->target = optarg;
+		return 0;
+	case 'd':
+		return live_duration("record", "-d", optarg, &options->live.duration_ns) ? 0
+											 : -EINVAL;
 	case 'w':
+		options->has_wall = true;
 		return setenv("GUESTPROF_WALL", "1", 1);
 	default:
 		return -EINVAL;
@@ -96,6 +103,20 @@ static void embed_debug(void)
 		say_line("record: GUESTPROF_DEBUG: %m");
 }
 
+/* With -p: no command, and what the process can be told. */
+static int check_target(const struct options *options, int words)
+{
+	if (words > 0)
+		say_line("record: -p PID, or a command, not both");
+	else if (options->live.duration_ns == 0)
+		say_line("record: -p needs -d, a duration: -d 30s");
+	else if (options->has_wall)
+		say_line("record: --wall must be there when the process starts: GUESTPROF_WALL=1");
+	else
+		return 0;
+	return -EINVAL;
+}
+
 static int read_options(struct options *options, int argc, char **argv)
 {
 	static const struct option names[] = {
@@ -103,17 +124,25 @@ static int read_options(struct options *options, int argc, char **argv)
 		{ "frequency", required_argument, NULL, 'F' },
 		{ "stacks", required_argument, NULL, 's' },
 		{ "wall", no_argument, NULL, 'w' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "duration", required_argument, NULL, 'd' },
 		{ 0 },
 	};
 	int option;
 
 	optind = 1;
 	/* "+": options end at the command's name; what follows is the command's. */
-	while ((option = getopt_long(argc, argv, "+o:F:", names, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+o:F:p:d:", names, NULL)) != -1) {
 		if (take_option(options, option) != 0)
 			return -EINVAL;
 	}
 	options->command = argv + optind;
+	if (options->target != NULL)
+		return check_target(options, argc - optind);
+	if (options->live.duration_ns != 0) {
+		say_line("record: -d goes with -p; CMD ends when it ends");
+		return -EINVAL;
+	}
 	if (optind < argc)
 		return 0;
 	say_line("record: no command to run: guestprof record -- CMD [ARGS]");
@@ -210,13 +239,25 @@ static void run_and_tell(const struct options *options, const char *list, struct
 		recorded_tell(list, options->output, options->command[0]);
 }
 
+/* Its exit statuses are those of the other commands: nothing is run. */
+static int record_target(struct options *options)
+{
+	int status = record_live(options->target, &options->live, options->output);
+
+	free(options->output);
+	return status;
+}
+
 int record_command(int argc, char **argv)
 {
 	struct options options = { 0 };
 	struct run run = { .exit_status = RUN_FAILED };
 	char *library = NULL, *list = NULL;
+	int error = read_options(&options, argc, argv);
 
-	if (read_options(&options, argc, argv) == 0)
+	if (options.target != NULL)
+		return error == 0 ? record_target(&options) : COMMAND_BAD;
+	if (error == 0)
 		library = library_path();
 	embed_debug();
 	if (library != NULL && set_preload(library) == 0 && set_output(&options) == 0)

@@ -2,8 +2,8 @@
 /* recorded.c - finds each listed recording under its name of now, and tells of it. Threads: any. */
 #include "preload/cmd/recorded.h"
 
+#include "preload/cmd/doctor.h"
 #include "preload/cmd/say.h"
-#include "preload/cmd/target.h"
 #include "preload/encode/names.h"
 #include "preload/encode/reader.h"
 #include "preload/encode/rows.h"
@@ -25,6 +25,8 @@ struct recorded {
 	const char *output;
 	char **names; /* owned: of those that have samples, for the line `next` */
 	size_t name_count, name_room;
+	size_t gone_count; /* of those listed, that are there no more */
+	bool has_guest;	   /* somebody says so who has no recording */
 	struct names told; /* paths: a process that executes another program may list one twice */
 };
 
@@ -86,7 +88,7 @@ static int finish(const struct recorded *recorded, const char *path, char **fina
 
 /* The name under which the recording is to be found now (caller frees), or NULL: it was said why.
  */
-static char *settle(const struct recorded *recorded, const char *path, pid_t pid, bool *was_killed)
+static char *settle(struct recorded *recorded, const char *path, pid_t pid, bool *was_killed)
 {
 	char *final = NULL;
 	int error;
@@ -114,7 +116,7 @@ static char *settle(const struct recorded *recorded, const char *path, pid_t pid
 	if (final != NULL && exists(final))
 		return final;
 	free(final);
-	say_line("%s: the recording of process %d is gone", path, (int)pid);
+	recorded->gone_count++;
 	return NULL;
 }
 
@@ -232,6 +234,7 @@ static void read_list(struct recorded *recorded, const char *list)
 
 		if (line[length - 1] == '\n')
 			line[length - 1] = '\0';
+		recorded->has_guest |= strcmp(path, " -") == 0;
 		if (*path == ' ' && path[1] == '/')
 			tell_line(recorded, path + 1, (pid_t)pid);
 	}
@@ -275,20 +278,33 @@ static void tell_next(const struct recorded *recorded)
 	free(text);
 }
 
-static void tell_nothing(const char *program)
+static void tell_no_samples(void)
 {
-	const char *output = getenv("GUESTPROF_OUTPUT"), *why = target_why_unseen(program);
+	say_line("no samples: no guest ran long enough to be seen; record -F 1000 looks closer");
+}
 
-	if (output != NULL && strcmp(output, "none") == 0)
+static void tell_nothing(const struct recorded *recorded, const char *program)
+{
+	const char *output = getenv("GUESTPROF_OUTPUT");
+	char *why;
+
+	if (output != NULL && strcmp(output, "none") == 0) {
 		say_line("nothing was recorded: GUESTPROF_OUTPUT is none");
-	else if (why != NULL)
-		say_line("nothing was recorded: %s: %s", program, why);
+		return;
+	}
+	if (recorded->has_guest) {
+		tell_no_samples();
+		return;
+	}
+	why = doctor_why_nothing(program);
+	if (why != NULL)
+		say_line("nothing was recorded: %s", why);
 	else
 		say_line("nothing was recorded: no WebAssembly engine was seen in %s or its "
-			 "children "
-			 "(none is used, or the code is interpreted, or a static or setuid program "
-			 "runs it)",
+			 "children (none is used, or the code is interpreted, or a static or "
+			 "setuid program runs it; guestprof doctor -- CMD says more)",
 			 program);
+	free(why);
 }
 
 void recorded_tell(const char *list, const char *output, const char *program)
@@ -296,13 +312,16 @@ void recorded_tell(const char *list, const char *output, const char *program)
 	struct recorded recorded = { .output = output };
 
 	read_list(&recorded, list);
+	if (recorded.gone_count != 0)
+		say_line("%zu older recordings are gone: GUESTPROF_ROTATE says how many are kept; "
+			 "record -o FILE keeps all in one",
+			 recorded.gone_count);
 	if (recorded.told.count == 0)
-		tell_nothing(program);
+		tell_nothing(&recorded, program);
 	else if (recorded.name_count != 0)
 		tell_next(&recorded);
 	else
-		say_line("no samples: no guest ran long enough to be seen; record -F 1000 looks "
-			 "closer");
+		tell_no_samples();
 	for (size_t i = 0; i < recorded.name_count; i++)
 		free(recorded.names[i]);
 	free(recorded.names);

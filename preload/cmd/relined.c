@@ -15,9 +15,9 @@ enum { WIRE_BYTES = 2 };
 struct relining {
 	const struct lined *lined;
 	struct output *output;
-	struct pb_writer message, field;       /* scratch */
-	struct names strings;		       /* new ones */
-	uint64_t string_count, location_count; /* so far, of the file */
+	struct pb_writer message, field;		     /* scratch */
+	struct names strings;				     /* new ones */
+	uint64_t string_count, location_count, sample_count; /* so far, of the file */
 };
 
 /* MESSAGE as field NUMBER; it is empty afterwards. */
@@ -70,6 +70,30 @@ static int put_location(struct relining *relining, const struct pb_field *field)
 	return put_message(relining, PROFILE_LOCATION);
 }
 
+/* Its parts as they are, but for its locations: these are the recording's. */
+static int put_sample(struct relining *relining, const struct pb_field *field)
+{
+	const struct recording *recording = relining->lined->recording;
+	struct pb_reader parts = { .at = field->bytes, .end = field->bytes + field->size };
+	const struct recording_sample *sample;
+	struct pb_field part;
+
+	if (relining->sample_count == recording->sample_count)
+		return -ESTALE;
+	sample = &recording->samples[relining->sample_count++];
+	for (size_t i = 0; i < sample->location_count; i++)
+		pb_varint(&relining->message, SAMPLE_LOCATION_ID, sample->locations[i]->id);
+	while (pb_next(&parts, &part)) {
+		if (part.number == SAMPLE_LOCATION_ID)
+			continue;
+		if (part.wire == 0)
+			pb_varint(&relining->message, part.number, part.value);
+		else if (part.wire == WIRE_BYTES)
+			pb_bytes(&relining->message, part.number, part.bytes, part.size);
+	}
+	return put_message(relining, PROFILE_SAMPLE);
+}
+
 static int put_field(struct relining *relining, const struct pb_field *field, const uint8_t *bytes,
 		     size_t size)
 {
@@ -77,6 +101,9 @@ static int put_field(struct relining *relining, const struct pb_field *field, co
 		return 0;
 	if (field->number == PROFILE_LOCATION && field->wire == WIRE_BYTES)
 		return put_location(relining, field);
+	if (field->number == PROFILE_SAMPLE && field->wire == WIRE_BYTES &&
+	    relining->lined->call_ids.count != 0)
+		return put_sample(relining, field);
 	relining->string_count += field->number == PROFILE_STRING_TABLE;
 	output_bytes(relining->output, bytes, size);
 	return 0;
@@ -131,10 +158,25 @@ static int put_function(struct relining *relining, const struct recording_functi
 	return put_message(relining, PROFILE_FUNCTION);
 }
 
+static int put_call(struct relining *relining, const struct recording_location *call)
+{
+	struct pb_writer *message = &relining->message;
+
+	pb_varint(message, LOCATION_ID, call->id);
+	if (call->mapping != NULL)
+		pb_varint(message, LOCATION_MAPPING_ID, call->mapping->id);
+	add_line(message, &call->lines[0]);
+	pb_varint(message, LOCATION_KIND, call->kind);
+	pb_varint(message, LOCATION_IMPORTER, call->importer->id);
+	return put_message(relining, PROFILE_LOCATION);
+}
+
 static int put_new(struct relining *relining)
 {
 	int error = 0;
 
+	for (size_t i = 0; error == 0 && i < relining->lined->call_ids.count; i++)
+		error = put_call(relining, relining->lined->calls[i]);
 	for (size_t i = 0; error == 0 && i < lined_count(relining->lined); i++)
 		error = put_function(relining, relining->lined->functions[i]);
 	for (uint32_t i = 0; error == 0 && i < relining->strings.count; i++) {

@@ -10,7 +10,8 @@
 
 /*
  * Writes the file that LINED's recording was read from: every field as it is, but for the
- * locations' lines, and what they need in functions and strings at the end. 0 or negative errno;
+ * locations' lines and the host calls in samples, and what they need in locations, functions and
+ * strings at the end. 0 or negative errno;
  * -ESTALE: the file is not any more what was read.
  */
 int relined_write(const struct lined *lined, struct output *output);

@@ -3,12 +3,14 @@
 #include "preload/cmd/report_text.h"
 
 #include "preload/cmd/say.h"
+#include "preload/encode/escape.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* With the spaces between them: 100 columns. */
-enum { MODULE_COLUMNS = 22, NAME_COLUMNS = 41 };
+enum { MODULE_COLUMNS = 22, NAME_COLUMNS = 41, LINE_DIGITS = 7 };
 
 static void put_shares(const struct totals *totals, FILE *out,
 		       const struct totals_function *function)
@@ -21,26 +23,45 @@ static void put_shares(const struct totals *totals, FILE *out,
 		return;
 	}
 	fprintf(out, " %7s %7s",
-		report_share(self, report_ppm(totals_measure(totals, &function->self), whole)),
-		report_share(total, report_ppm(totals_measure(totals, &function->total), whole)));
+		report_share(self, proportion_ppm(totals_measure(totals, &function->self), whole)),
+		report_share(total,
+			     proportion_ppm(totals_measure(totals, &function->total), whole)));
 }
 
-/* The function's name and, at the end where no cut reaches it, `file.c:12`. */
-static void put_name(FILE *out, const struct totals_function *function, bool has_line)
+/* Where it begins, or with lines the one that ran; cut to half of COLUMNS. Its width. */
+static size_t describe_place(char *place, size_t size, const struct totals_function *function,
+			     size_t columns)
 {
 	const char *slash = strrchr(function->file, '/');
 	const char *file = slash != NULL ? slash + 1 : function->file;
-	char place[NAME_COLUMNS];
-	int width;
+	char *escaped = escape_new(file, ESCAPE_VISIBLE);
 
-	if (!has_line || function->line == 0) {
-		report_cell(out, function->name, NAME_COLUMNS, true);
+	*place = '\0';
+	if (escaped == NULL || *escaped == '\0' || function->line <= 0) {
+		free(escaped);
+		return 0;
+	}
+	if (columns / 2 > LINE_DIGITS)
+		escape_cut(escaped, columns / 2 - LINE_DIGITS);
+	if ((size_t)snprintf(place, size, "%s:%" PRId64, escaped, function->line) >= size)
+		*place = '\0';
+	free(escaped);
+	return escape_columns(place);
+}
+
+void report_name(FILE *out, const struct totals_function *function, size_t columns)
+{
+	char place[256];
+	size_t width = columns < 2 * REPORT_NAME_LEAST
+			       ? 0
+			       : describe_place(place, sizeof(place), function, columns);
+
+	if (width == 0) {
+		report_cell(out, function->name, columns, true);
 		return;
 	}
-	width = snprintf(place, sizeof(place), "%.20s:%" PRId64, file, function->line);
-	report_cell(out, function->name, (size_t)(NAME_COLUMNS - 1 - width), false);
-	fputc(' ', out);
-	report_cell(out, place, (size_t)width, true);
+	report_cell(out, function->name, columns - 1 - width, false);
+	fprintf(out, " %s", place);
 }
 
 static void put_function(const struct report *report, FILE *out,
@@ -54,7 +75,7 @@ static void put_function(const struct report *report, FILE *out,
 	report_cell(out, function->module[0] != '\0' ? function->module : "-", MODULE_COLUMNS,
 		    false);
 	fputc(' ', out);
-	put_name(out, function, report->has_lines);
+	report_name(out, function, NAME_COLUMNS);
 	fputc('\n', out);
 }
 

@@ -9,12 +9,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { LINE_COLUMNS = 100 };
+/* A line each; of more it is only said how many. */
+enum { PROCESSES_MAX = 8 };
 
 /* Cut to the width, and escaped. */
 static void put_line(FILE *out, const char *text)
 {
-	report_cell(out, text, LINE_COLUMNS, true);
+	report_cell(out, text, REPORT_COLUMNS, true);
 	fputc('\n', out);
 }
 
@@ -28,57 +29,81 @@ static void describe_time(char *text, size_t size, uint64_t time_unix_ns)
 		strftime(text, size, "  %Y-%m-%d %H:%M:%S UTC", &parts);
 }
 
-static void put_recording(const struct recording *recording, FILE *out)
+static void put_process(const struct recording_process *process, FILE *out)
 {
 	char line[512], when[64];
 	size_t used;
 
-	describe_time(when, sizeof(when), recording->time_unix_ns);
-	if (recording->program[0] != '\0')
-		snprintf(line, sizeof(line), "%.100s[%" PRIu64 "]%s, %.2f s", recording->program,
-			 recording->pid, when, (double)recording->duration_ns / 1e9);
+	describe_time(when, sizeof(when), process->time_unix_ns);
+	if (process->program[0] != '\0')
+		snprintf(line, sizeof(line), "%.100s[%" PRIu64 "]%s, %.2f s", process->program,
+			 process->pid, when, (double)process->duration_ns / 1e9);
 	else
-		snprintf(line, sizeof(line), "%.200s%s, %.2f s", recording->path, when,
-			 (double)recording->duration_ns / 1e9);
-	for (size_t i = 0; i < recording->engine_count; i++) {
+		snprintf(line, sizeof(line), "%.200s%s, %.2f s", process->path, when,
+			 (double)process->duration_ns / 1e9);
+	for (size_t i = 0; i < process->engine_count; i++) {
 		used = strlen(line);
-		snprintf(line + used, sizeof(line) - used, ", %.60s", recording->engines[i]);
+		snprintf(line + used, sizeof(line) - used, ", %.60s", process->engines[i]);
 	}
 	put_line(out, line);
-	if (recording->is_torn) {
+	if (process->is_torn) {
 		snprintf(line, sizeof(line),
 			 "  torn: whole up to byte %" PRIu64 "; what follows is left out",
-			 recording->torn_at);
+			 process->torn_at);
 		put_line(out, line);
 	}
-	if (recording->is_ours && !recording->has_ended)
+	if (process->is_ours && !process->has_ended)
 		put_line(out, "  not ended: the process was killed or still runs; its last second "
 			      "may be missing");
 }
 
-static void put_clock(const struct recording *first, FILE *out)
+static void put_processes(const struct recording *recording, FILE *out)
+{
+	size_t count = recording->process_count;
+
+	for (size_t i = 0; i < count && i < PROCESSES_MAX; i++)
+		put_process(&recording->processes[i], out);
+	if (count > PROCESSES_MAX)
+		fprintf(out, "and %zu more processes\n", count - PROCESSES_MAX);
+}
+
+static void put_filter(const struct recording *recording, FILE *out)
+{
+	char line[512];
+
+	if (recording->filter[0] == '\0')
+		return;
+	snprintf(line, sizeof(line), "  only      %.400s", recording->filter);
+	put_line(out, line);
+}
+
+static void put_clock(const struct recording *recording, FILE *out)
 {
 	char line[512];
 	size_t used;
 
-	snprintf(line, sizeof(line), "  clock     %.60s", first->clock);
+	snprintf(line, sizeof(line), "  clock     %.60s",
+		 recording->clock[0] != '\0'	? recording->clock
+		 : recording->process_count > 1 ? "several"
+						: "unknown");
 	used = strlen(line);
-	if (first->clock_why[0] != '\0')
-		snprintf(line + used, sizeof(line) - used, " (%.120s)", first->clock_why);
+	if (recording->clock_why[0] != '\0')
+		snprintf(line + used, sizeof(line) - used, " (%.120s)", recording->clock_why);
 	used = strlen(line);
-	if (first->stacks[0] != '\0')
-		snprintf(line + used, sizeof(line) - used, "; stacks: %.20s", first->stacks);
+	if (recording->stacks[0] != '\0')
+		snprintf(line + used, sizeof(line) - used, "; stacks: %.20s", recording->stacks);
 	put_line(out, line);
 }
 
 /* Asked for and delivered: the kernel's tick, or a late signal, may give less. */
-static void put_rate(const struct recording *first, const struct totals *totals, FILE *out)
+static void put_rate(const struct recording *recording, const struct totals *totals, FILE *out)
 {
 	uint64_t merged = 0;
 	char line[256];
 	size_t used;
 
-	snprintf(line, sizeof(line), "  rate      %" PRIu64 " Hz asked for", first->requested_hz);
+	snprintf(line, sizeof(line), "  rate      %" PRIu64 " Hz asked for",
+		 recording->requested_hz);
 	used = strlen(line);
 	if (totals->signals != 0 && totals->process_cpu_ns != 0)
 		snprintf(line + used, sizeof(line) - used,
@@ -99,11 +124,12 @@ static void put_samples(const struct totals *totals, FILE *out)
 	char line[256], samples[SAY_COUNT_SIZE];
 	char unnamed[REPORT_SHARE_SIZE], truncated[REPORT_SHARE_SIZE];
 
-	snprintf(line, sizeof(line),
-		 "  samples   %s in %.2f s of CPU time, unnamed %s, truncated %s",
-		 say_count(samples, totals->weight.samples), (double)totals->weight.cpu_ns / 1e9,
-		 report_share(unnamed, report_ppm(totals->unnamed, totals->weight.samples)),
-		 report_share(truncated, report_ppm(totals->truncated, totals->weight.samples)));
+	snprintf(
+		line, sizeof(line),
+		"  samples   %s in %.2f s of CPU time, unnamed %s, truncated %s",
+		say_count(samples, totals->weight.samples), (double)totals->weight.cpu_ns / 1e9,
+		report_share(unnamed, proportion_ppm(totals->unnamed, totals->weight.samples)),
+		report_share(truncated, proportion_ppm(totals->truncated, totals->weight.samples)));
 	put_line(out, line);
 }
 
@@ -114,7 +140,7 @@ static void put_losses(const struct totals *totals, FILE *out)
 
 	snprintf(line, sizeof(line), "  lost      %s (%s)", say_count(lost, totals->lost),
 		 report_share(share,
-			      report_ppm(totals->lost, totals->lost + totals->weight.samples)));
+			      proportion_ppm(totals->lost, totals->lost + totals->weight.samples)));
 	for (uint32_t i = 0; i < totals->stat_count; i++) {
 		size_t used = strlen(line);
 
@@ -134,7 +160,7 @@ static void put_cost(const struct totals *totals, FILE *out)
 	if (totals->process_cpu_ns == 0)
 		return;
 	snprintf(line, sizeof(line), "  own cost  %s of the process's CPU time (%.3f s of %.2f s)",
-		 report_share(share, report_ppm(totals->own_cpu_ns, totals->process_cpu_ns)),
+		 report_share(share, proportion_ppm(totals->own_cpu_ns, totals->process_cpu_ns)),
 		 (double)totals->own_cpu_ns / 1e9, (double)totals->process_cpu_ns / 1e9);
 	put_line(out, line);
 }
@@ -163,17 +189,17 @@ static void put_waits(const struct totals *totals, FILE *out)
 
 void report_head(const struct report *report, FILE *out)
 {
-	const struct recording *first = report->recordings[0];
+	const struct recording *recording = report->recording;
 
-	for (size_t i = 0; i < report->recording_count; i++)
-		put_recording(report->recordings[i], out);
-	if (first->is_ours) {
-		put_clock(first, out);
-		put_rate(first, report->totals, out);
+	put_processes(recording, out);
+	put_filter(recording, out);
+	if (recording->is_ours) {
+		put_clock(recording, out);
+		put_rate(recording, report->totals, out);
 	}
 	put_samples(report->totals, out);
 	put_waits(report->totals, out);
-	if (first->is_ours)
+	if (recording->is_ours)
 		put_losses(report->totals, out);
 	put_cost(report->totals, out);
 }

@@ -6,41 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MILLION = 1000 * 1000 };
-
-uint64_t report_ppm(uint64_t part, uint64_t whole)
-{
-	return whole == 0 ? 0 : (uint64_t)((long double)part / (long double)whole * MILLION + 0.5L);
-}
-
-/* Square root in steps of Newton: no libm for one root. */
-static double root(double value)
-{
-	double guess = value > 1 ? value : 1;
-
-	for (int i = 0; i < 100 && value > 0; i++)
-		guess = (guess + value / guess) / 2;
-	return value > 0 ? guess : 0;
-}
-
-void report_interval(uint64_t ppm, uint64_t samples, uint64_t *low_ppm, uint64_t *high_ppm)
-{
-	const double z = 1.959964; /* 97.5 % of a normal distribution lie below */
-	double share = (double)ppm / MILLION, n = (double)samples;
-	double centre, half;
-
-	*low_ppm = 0;
-	*high_ppm = MILLION;
-	if (samples == 0)
-		return;
-	centre = (share + z * z / (2 * n)) / (1 + z * z / n);
-	half = z / (1 + z * z / n) * root(share * (1 - share) / n + z * z / (4 * n * n));
-	if (centre - half > 0)
-		*low_ppm = (uint64_t)((centre - half) * MILLION + 0.5);
-	if (centre + half < 1)
-		*high_ppm = (uint64_t)((centre + half) * MILLION + 0.5);
-}
+#include <unistd.h>
 
 const char *report_share(char text[REPORT_SHARE_SIZE], uint64_t ppm)
 {
@@ -64,6 +30,47 @@ void report_cell(FILE *out, const char *text, size_t columns, bool is_last)
 	free(escaped);
 }
 
+/* Length of what of TEXT goes into a line of COLUMNS: up to a space, or all that fits. */
+static size_t line_length(const char *text, size_t columns)
+{
+	size_t length = strlen(text), space = 0;
+
+	if (length <= columns)
+		return length;
+	for (size_t i = 0; i <= columns; i++) {
+		if (text[i] == ' ')
+			space = i;
+	}
+	length = columns;
+	/* no character is cut */
+	while (length > 1 && ((uint8_t)text[length] & 0xc0) == 0x80)
+		length--;
+	return space != 0 ? space : length;
+}
+
+void report_wrap(FILE *out, const char *text, size_t indent)
+{
+	char *escaped = escape_new(text, ESCAPE_VISIBLE);
+	const char *at = escaped;
+
+	while (at != NULL && *at != '\0') {
+		size_t length = line_length(at, REPORT_COLUMNS - indent);
+
+		fprintf(out, "%*s%.*s\n", (int)indent, "", (int)length, at);
+		at += length;
+		at += strspn(at, " ");
+	}
+	free(escaped);
+}
+
+bool report_wants_colours(void)
+{
+	/* present and not empty, whatever its value */
+	const char *refusal = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && (refusal == NULL || refusal[0] == '\0');
+}
+
 void report_title(const struct report *report, FILE *out, const char *line)
 {
 	fprintf(out, report->has_colours ? "\n\033[1m%s\033[0m\n" : "\n%s\n", line);
@@ -74,9 +81,16 @@ void report_text(const struct report *report, FILE *out)
 	report_head(report, out);
 	if (report->totals->weight.samples == 0 && report->totals->weight.wall_ns == 0) {
 		fputs("\nno samples: no guest ran long enough to be seen\n", out);
+		report_warn(report, out);
 		return;
 	}
 	report_groups(report, out);
-	report_functions(report, out);
+	if (report->has_tree)
+		report_tree(report, out);
+	else
+		report_functions(report, out);
+	report_stack(report, out);
 	report_waits(report, out);
+	report_hostcalls(report, out);
+	report_warn(report, out);
 }

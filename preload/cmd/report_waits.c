@@ -14,7 +14,7 @@ static void put_wait(const struct totals *totals, FILE *out, const struct totals
 	char share[REPORT_SHARE_SIZE];
 
 	fprintf(out, "%8.2f %7s ", (double)wait->wall_ns / 1e9,
-		report_share(share, report_ppm(wait->wall_ns, totals->weight.wall_ns)));
+		report_share(share, proportion_ppm(wait->wall_ns, totals->weight.wall_ns)));
 	report_cell(out, totals->functions[wait->call].name, CALL_COLUMNS, false);
 	fputc(' ', out);
 	report_cell(out, totals->groups[wait->group].module, MODULE_COLUMNS, false);

@@ -20,7 +20,7 @@ void say_line(const char *format, ...)
 		text = NULL;
 	va_end(args);
 	if (text != NULL)
-		escaped = escape_new(text, ESCAPE_LINE);
+		escaped = escape_new(text, ESCAPE_VISIBLE);
 	fflush(stdout);
 	fprintf(stderr, "guestprof: %s\n", escaped != NULL ? escaped : "out of memory");
 	free(escaped);

@@ -78,12 +78,12 @@ static size_t escape_one(char out[16], const char *text, enum escape_style style
 		snprintf(out, 16, "\\x%02x", (uint8_t)*text);
 		return 1;
 	}
-	if (point < 0xa0 && is_in(point, hidden, ARRAY_SIZE(hidden)))
-		snprintf(out, 16, style == ESCAPE_SPACES ? " " : "\\x%02x", point);
+	if (point < 0xa0 && style == ESCAPE_SPACES && is_in(point, hidden, ARRAY_SIZE(hidden)))
+		snprintf(out, 16, " ");
+	else if (point < 0x80 && is_in(point, hidden, ARRAY_SIZE(hidden)))
+		snprintf(out, 16, "\\x%02x", point);
 	else if (is_in(point, hidden, ARRAY_SIZE(hidden)))
 		snprintf(out, 16, "\\u{%x}", point);
-	else if (point == '\\' && style == ESCAPE_VISIBLE)
-		memcpy(out, "\\\\", 3);
 	else
 		snprintf(out, 16, "%.*s", (int)length, text);
 	return length;

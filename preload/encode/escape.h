@@ -6,7 +6,8 @@
  * reorder what is printed beside them, or fake a line. So everything that does not print, one
  * column after the other from left to right, is shown as its number: control characters and bytes
  * that are no UTF-8 as \xNN, characters without a glyph, marks that pile up, and letters and marks
- * that run from right to left as \u{N}. A backslash is doubled, so that the text can be read back.
+ * that run from right to left as \u{N}. Backslashes stay: in a recording of ours those of names are
+ * doubled already (symtab/utf8.h), and escaping twice would show what nobody wrote.
  */
 #ifndef PRELOAD_ENCODE_ESCAPE_H
 #define PRELOAD_ENCODE_ESCAPE_H
@@ -15,8 +16,7 @@
 
 enum escape_style {
 	ESCAPE_VISIBLE,
-	ESCAPE_SPACES, /* control characters become spaces, backslashes stay: folded stacks */
-	ESCAPE_LINE,   /* as VISIBLE, but backslashes stay: our own messages, with paths in them */
+	ESCAPE_SPACES, /* control characters become spaces: folded stacks */
 };
 
 /* The longest escape of one byte of text. */

@@ -2,6 +2,7 @@
 /* firefox.c - the profile as a whole: meta, then tables, then tracks. Threads: one at a time. */
 #include "preload/encode/firefox.h"
 
+#include "preload/encode/firefox_marks.h"
 #include "preload/encode/firefox_tracks.h"
 #include "preload/encode/recording.h"
 
@@ -19,6 +20,7 @@ static void write_categories(struct json *json)
 		[CATEGORY_HOST] = { "Host", "orange" },
 		[CATEGORY_BUILTIN] = { "Builtin", "yellow" },
 		[CATEGORY_TRAMPOLINE] = { "Trampoline", "green" },
+		[CATEGORY_INLINED] = { "Inlined", "lightblue" },
 		[CATEGORY_WAITING] = { "Waiting", "purple" },
 		/* A grey one must be there: it is the default
 		   (src/profile-logic/data-structures.ts). */
@@ -36,8 +38,11 @@ static void write_categories(struct json *json)
 	json_end_array(json);
 }
 
+/* Nothing for "", which is unknown. */
 static void extra_text(struct json *json, const char *label, const char *value)
 {
+	if (value[0] == '\0')
+		return;
 	json_begin_object(json, NULL);
 	json_text(json, "label", label);
 	json_text(json, "format", "string");
@@ -71,8 +76,24 @@ static void write_losses(const struct firefox_tracks *tracks, struct json *json)
 	extra_number(json, "Samples with a cut stack", totals->truncated);
 }
 
+/* What is not shown because it is too much. */
+static void write_left_out(const struct firefox_tracks *tracks, const struct firefox_marks *marks,
+			   struct json *json)
+{
+	if (marks->calls_left_out != 0)
+		extra_number(json, "Host calls without a marker: the shortest",
+			     marks->calls_left_out);
+	if (marks->lives_left_out != 0)
+		extra_number(json, "Instances without a marker: the shortest lived",
+			     marks->lives_left_out);
+	if (tracks->merged_ns != 0)
+		extra_number(json, "Equal stacks are one sample within seconds",
+			     tracks->merged_ns / 1000000000);
+}
+
 /* What the front end shows under "Profile info". */
-static void write_extra(const struct firefox_tracks *tracks, struct json *json)
+static void write_extra(const struct firefox_tracks *tracks, const struct firefox_marks *marks,
+			struct json *json)
 {
 	const struct recording *recording = tracks->recording;
 
@@ -81,13 +102,16 @@ static void write_extra(const struct firefox_tracks *tracks, struct json *json)
 	json_text(json, "label", "guestprof");
 	json_begin_array(json, "entries");
 	extra_text(json, "Clock", recording->clock);
-	if (recording->clock_why[0] != '\0')
-		extra_text(json, "Why not a better clock", recording->clock_why);
+	extra_text(json, "Why not a better clock", recording->clock_why);
 	extra_number(json, "Samples per CPU second asked for", recording->requested_hz);
 	extra_text(json, "Stacks", recording->stacks);
+	extra_text(json, "Only", recording->filter);
+	if (recording->process_count > 1)
+		extra_number(json, "Processes", recording->process_count);
 	for (size_t i = 0; i < recording->engine_count; i++)
 		extra_text(json, "Engine", recording->engines[i]);
 	write_losses(tracks, json);
+	write_left_out(tracks, marks, json);
 	extra_number(json, "Own CPU time in microseconds", tracks->totals->own_cpu_ns / 1000);
 	json_end_array(json);
 	json_end_object(json);
@@ -105,7 +129,8 @@ static void write_visible(const struct firefox_tracks *tracks, struct json *json
 	json_raw(json, "initialSelectedThreads", "[0]");
 }
 
-static void write_meta(const struct firefox_tracks *tracks, struct json *json)
+static void write_meta(const struct firefox_tracks *tracks, const struct firefox_marks *marks,
+		       struct json *json)
 {
 	const struct recording *recording = tracks->recording;
 	char product[128];
@@ -132,10 +157,10 @@ static void write_meta(const struct firefox_tracks *tracks, struct json *json)
 	json_raw(json, "extensions", "{\"length\":0,\"baseURL\":[],\"id\":[],\"name\":[]}");
 	json_raw(json, "sampleUnits",
 		 "{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"\302\265s\"}");
-	json_raw(json, "markerSchema", "[]");
+	firefox_marks_write_schema(json);
 	write_categories(json);
 	write_visible(tracks, json);
-	write_extra(tracks, json);
+	write_extra(tracks, marks, json);
 	json_end_object(json);
 }
 
@@ -147,9 +172,33 @@ static void ensure_track(struct firefox_tracks *tracks)
 			(struct firefox_track){ TOTALS_NONE, TOTALS_NONE, true, false };
 }
 
-int firefox_write(const struct recording *recording, struct output *output)
+static void write_all(const struct firefox_tracks *tracks, const struct firefox_tables *tables,
+		      const struct firefox_marks *marks, struct json *json, int *error)
+{
+	json_begin_object(json, NULL);
+	write_meta(tracks, marks, json);
+	json_raw(json, "pages", "[]");
+	json_raw(json, "profilerOverhead", "[]");
+	json_raw(json, "counters", "[]");
+	firefox_tables_write(tables, json);
+	*error = firefox_tracks_write(tracks, marks, json);
+	json_end_object(json);
+	output_text(json->output, "\n");
+}
+
+static int merge(struct firefox_tracks *tracks, const struct firefox_tables *tables,
+		 uint64_t size_max)
+{
+	uint64_t used = firefox_tables_size(tables);
+
+	return firefox_tracks_merge(tracks, used < size_max ? size_max - used : 0);
+}
+
+int firefox_write(const struct recording *recording, uint64_t size_max, struct output *output,
+		  uint64_t *merged_ns)
 {
 	struct firefox_tables tables = { 0 };
+	struct firefox_marks marks = { 0 };
 	struct firefox_tracks tracks;
 	struct json json = { .output = output };
 	int error = firefox_tracks_make(&tracks, recording, &tables);
@@ -157,18 +206,20 @@ int firefox_write(const struct recording *recording, struct output *output)
 	if (error != 0)
 		goto out;
 	ensure_track(&tracks);
-	json_begin_object(&json, NULL);
-	write_meta(&tracks, &json);
-	json_raw(&json, "pages", "[]");
-	json_raw(&json, "profilerOverhead", "[]");
-	json_raw(&json, "counters", "[]");
-	firefox_tables_write(&tables, &json);
-	error = firefox_tracks_write(&tracks, &json);
-	json_end_object(&json);
-	output_text(output, "\n");
+	error = firefox_marks_make(&marks, &tracks, &tables);
+	if (error == 0)
+		error = merge(&tracks, &tables, size_max);
+	if (error != 0)
+		goto out;
+	*merged_ns = tracks.merged_ns;
+	if (tables.failed)
+		error = -ENOMEM;
+	else
+		write_all(&tracks, &tables, &marks, &json, &error);
 	if (json.failed && error == 0)
 		error = -ENOMEM;
 out:
+	firefox_marks_free(&marks);
 	firefox_tracks_free(&tracks);
 	firefox_tables_free(&tables);
 	return error;

@@ -5,6 +5,7 @@
 #include "preload/encode/rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* JavaScript's integers are exact up to here. */
 #define ADDRESS_MAX (((uint64_t)1 << 53) - 1)
@@ -27,7 +28,7 @@ static uint32_t row_for(struct firefox_tables *tables, struct pairs *ids, uint64
 	return id;
 }
 
-static uint32_t string_of(struct firefox_tables *tables, const char *text)
+uint32_t firefox_tables_string(struct firefox_tables *tables, const char *text)
 {
 	uint32_t id = names_id(&tables->strings, text);
 
@@ -44,12 +45,14 @@ static uint32_t lib_of(struct firefox_tables *tables, const struct recording_loc
 
 	if (mapping == NULL || mapping->name[0] == '\0')
 		return FIREFOX_NONE;
-	name = string_of(tables, mapping->name);
-	id = row_for(tables, &tables->lib_ids, name, string_of(tables, mapping->identity),
-		     &tables->libs, &tables->lib_room, sizeof(*tables->libs), &is_new);
+	name = firefox_tables_string(tables, mapping->name);
+	id = row_for(tables, &tables->lib_ids, name,
+		     firefox_tables_string(tables, mapping->identity), &tables->libs,
+		     &tables->lib_room, sizeof(*tables->libs), &is_new);
 	if (is_new)
-		tables->libs[id] =
-			(struct firefox_lib){ .name = name, .identity = mapping->identity };
+		tables->libs[id] = (struct firefox_lib){ .name = name,
+							 .identity = mapping->identity,
+							 .path = mapping->path };
 	if (is_guest && !tables->failed)
 		tables->libs[id].is_guest = true;
 	return id;
@@ -62,7 +65,7 @@ static uint32_t source_of(struct firefox_tables *tables, const struct frame *fra
 
 	if (frame->line == NULL || frame->line->function->filename[0] == '\0')
 		return FIREFOX_NONE;
-	name = string_of(tables, frame->line->function->filename);
+	name = firefox_tables_string(tables, frame->line->function->filename);
 	id = row_for(tables, &tables->source_ids, name, 0, &tables->sources, &tables->source_room,
 		     sizeof(*tables->sources), &is_new);
 	if (is_new)
@@ -73,7 +76,7 @@ static uint32_t source_of(struct firefox_tables *tables, const struct frame *fra
 static uint32_t function_of(struct firefox_tables *tables, const struct frame *frame, uint32_t lib)
 {
 	char scratch[FRAMES_NAME_SIZE];
-	uint32_t name = string_of(tables, frames_name(frame, scratch));
+	uint32_t name = firefox_tables_string(tables, frames_name(frame, scratch));
 	uint32_t source = source_of(tables, frame), id;
 	bool is_new;
 
@@ -126,6 +129,13 @@ static enum firefox_category category_of(enum frame_kind kind)
 	return categories[kind];
 }
 
+static enum firefox_category frame_category(const struct frame *frame, bool waits)
+{
+	if (waits)
+		return CATEGORY_WAITING;
+	return frame->inline_depth != 0 ? CATEGORY_INLINED : category_of(frame->location->kind);
+}
+
 /* WAITS: it is the leaf of a wait, which is another row: its category is the stack's. */
 static uint32_t frame_of(struct firefox_tables *tables, const struct frame *frame, bool waits)
 {
@@ -146,7 +156,7 @@ static uint32_t frame_of(struct firefox_tables *tables, const struct frame *fram
 		.inline_depth = frame->inline_depth,
 		.function = function,
 		.symbol = symbol,
-		.category = waits ? CATEGORY_WAITING : category_of(frame->location->kind),
+		.category = frame_category(frame, waits),
 		.line = frame->line != NULL ? frame->line->line : 0,
 		.column = frame->line != NULL ? frame->line->column : 0,
 	};
@@ -168,6 +178,20 @@ uint32_t firefox_tables_stack(struct firefox_tables *tables, const struct record
 			tables->failed = true;
 	}
 	return stack;
+}
+
+uint64_t firefox_tables_size(const struct firefox_tables *tables)
+{
+	/* Digits and commas of a row's cells, as large tables have them. */
+	enum { LIB = 500, SYMBOL = 40, FUNCTION = 60, FRAME = 60, STACK = 16, QUOTES = 3 };
+	uint64_t size = 0;
+
+	for (uint32_t i = 0; i < tables->strings.count; i++)
+		size += strlen(tables->strings.texts[i]) + QUOTES;
+	return size + (uint64_t)tables->lib_ids.count * LIB +
+	       (uint64_t)tables->symbol_ids.count * SYMBOL +
+	       (uint64_t)tables->function_ids.count * FUNCTION +
+	       (uint64_t)tables->frame_ids.count * FRAME + (uint64_t)tables->stacks.count * STACK;
 }
 
 void firefox_tables_free(struct firefox_tables *tables)

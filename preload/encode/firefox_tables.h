@@ -21,6 +21,7 @@ enum firefox_category {
 	CATEGORY_HOST,
 	CATEGORY_BUILTIN,
 	CATEGORY_TRAMPOLINE,
+	CATEGORY_INLINED,
 	CATEGORY_WAITING,
 	CATEGORY_OTHER,
 	CATEGORY_COUNT
@@ -28,7 +29,7 @@ enum firefox_category {
 
 struct firefox_lib {
 	uint32_t name; /* string */
-	const char *identity;
+	const char *identity, *path;
 	bool is_guest;
 };
 
@@ -62,6 +63,12 @@ struct firefox_tables {
 	struct frames scratch;
 	bool failed; /* no memory: sticks */
 };
+
+/* The number of TEXT in the string table. */
+uint32_t firefox_tables_string(struct firefox_tables *tables, const char *text);
+
+/* About how many bytes of JSON the tables are. */
+uint64_t firefox_tables_size(const struct firefox_tables *tables);
 
 /* The stack of SAMPLE; FIREFOX_NONE when it has no frame. */
 uint32_t firefox_tables_stack(struct firefox_tables *tables, const struct recording_sample *sample);

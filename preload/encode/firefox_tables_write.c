@@ -225,12 +225,13 @@ static void write_lib(const struct firefox_tables *tables, struct json *json,
 		      const struct firefox_lib *lib)
 {
 	const char *name = tables->strings.texts[lib->name];
+	const char *path = lib->path[0] != '\0' ? lib->path : name;
 
 	json_begin_object(json, NULL);
 	json_text(json, "name", name);
-	json_text(json, "path", name);
+	json_text(json, "path", path);
 	json_text(json, "debugName", name);
-	json_text(json, "debugPath", name);
+	json_text(json, "debugPath", path);
 	write_breakpad_id(json, lib->identity);
 	if (lib->identity[0] != '\0')
 		json_text(json, "codeId", lib->identity);

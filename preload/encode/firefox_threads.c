@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* firefox_threads.c - a track's rows: where they lie in time, and their columns as JSON. Threads:
  * one at a time. */
+#include "preload/encode/firefox_marks.h"
 #include "preload/encode/firefox_tracks.h"
 #include "preload/encode/rows.h"
 
@@ -45,7 +46,7 @@ static int count_threads(const struct firefox_tracks *tracks, const struct firef
 	struct pairs threads = { 0 };
 	uint32_t id = 0;
 
-	for (size_t i = 0; i < tracks->recording->sample_count && id != PAIRS_NONE; i++) {
+	for (size_t i = 0; i < tracks->sample_count && id != PAIRS_NONE; i++) {
 		if (is_in_track(tracks, track, &tracks->samples[i]))
 			id = pairs_id(&threads, tracks->samples[i].sample->thread_id, 0);
 	}
@@ -98,6 +99,17 @@ static int add_wait(struct track_rows *rows, const struct firefox_sample *sample
 	return add_row(rows, sample->stack, at_us, 0, sample->sample->wall_ns);
 }
 
+/*
+ * The front end shows the time from the first row to the last, and of markers what lies between:
+ * there is a row without a stack at both ends.
+ */
+static int add_end(struct track_rows *rows, uint64_t end_us)
+{
+	if (end_us <= rows->now_us || end_us > TIME_MAX_US)
+		return 0;
+	return add_row(rows, FIREFOX_NONE, end_us, 0, 0);
+}
+
 static int make_rows(const struct firefox_tracks *tracks, const struct firefox_track *track,
 		     struct track_rows *rows)
 {
@@ -105,7 +117,9 @@ static int make_rows(const struct firefox_tracks *tracks, const struct firefox_t
 	uint32_t threads;
 	int error = count_threads(tracks, track, &threads);
 
-	for (size_t i = 0; error == 0 && i < tracks->recording->sample_count; i++) {
+	if (error == 0)
+		error = add_row(rows, FIREFOX_NONE, 0, 0, 0);
+	for (size_t i = 0; error == 0 && i < tracks->sample_count; i++) {
 		const struct firefox_sample *sample = &tracks->samples[i];
 		uint64_t width_us = sample->sample->cpu_ns / 1000 / threads;
 
@@ -117,7 +131,7 @@ static int make_rows(const struct firefox_tracks *tracks, const struct firefox_t
 		error = track->is_waiting ? add_wait(rows, sample)
 					  : add_sample(rows, sample, width_us, period_us);
 	}
-	return error;
+	return error == 0 ? add_end(rows, tracks->recording->duration_ns / 1000) : error;
 }
 
 static void write_weight(struct json *json, const struct row *row, bool is_waiting)
@@ -156,18 +170,6 @@ static void write_samples(struct json *json, const struct track_rows *rows, bool
 	json_end_object(json);
 }
 
-static void write_no_markers(struct json *json)
-{
-	static const char *const columns[] = { "category", "data",  "endTime",
-					       "name",	   "phase", "startTime" };
-
-	json_begin_object(json, "markers");
-	json_integer(json, "length", 0);
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		json_raw(json, columns[i], "[]");
-	json_end_object(json);
-}
-
 static const char *track_name(const struct firefox_tracks *tracks,
 			      const struct firefox_track *track)
 {
@@ -176,6 +178,23 @@ static const char *track_name(const struct firefox_tracks *tracks,
 	if (track->group != TOTALS_NONE)
 		return tracks->totals->groups[track->group].module;
 	return tracks->recording->sample_count != 0 ? "(other groups)" : "(no samples)";
+}
+
+/* Of several processes, an instance's is told apart as the report does. */
+static void write_name(const struct firefox_tracks *tracks, const struct firefox_track *track,
+		       struct json *json)
+{
+	char name[512];
+	const char *known = track_name(tracks, track), *shown = name;
+
+	if (track->is_waiting)
+		snprintf(name, sizeof(name), "%.480s (waiting)", known);
+	else if (track->instance != TOTALS_NONE && tracks->recording->process_count > 1)
+		snprintf(name, sizeof(name), "%.480s (%" PRIu64 ")", known,
+			 tracks->totals->instances[track->instance].pid);
+	else
+		shown = known;
+	json_text(json, "name", shown);
 }
 
 /*
@@ -188,10 +207,9 @@ static void write_head(const struct firefox_tracks *tracks, uint32_t index, uint
 	const struct firefox_track *track = &tracks->tracks[index];
 	const struct recording *recording = tracks->recording;
 	bool is_group = track->instance == TOTALS_NONE && !track->is_waiting;
-	char text[64], name[512];
+	char text[64];
 
-	snprintf(name, sizeof(name), "%.480s (waiting)", track_name(tracks, track));
-	json_text(json, "name", track->is_waiting ? name : track_name(tracks, track));
+	write_name(tracks, track, json);
 	json_bool(json, "isMainThread", is_group);
 	json_text(json, "processType", "default");
 	json_text(json, "processName", recording->program[0] != '\0' ? recording->program : "host");
@@ -204,11 +222,10 @@ static void write_head(const struct firefox_tracks *tracks, uint32_t index, uint
 	json_text(json, "pid", text);
 	snprintf(text, sizeof(text), "%" PRIu64 ".%" PRIu32, recording->pid, index + 1);
 	json_text(json, "tid", text);
-	json_bool(json, "showMarkersInTimeline", false);
 }
 
-static int write_track(const struct firefox_tracks *tracks, uint32_t index, uint32_t process,
-		       struct json *json)
+static int write_track(const struct firefox_tracks *tracks, const struct firefox_marks *marks,
+		       uint32_t index, uint32_t process, struct json *json)
 {
 	struct track_rows rows = { 0 };
 	int error = make_rows(tracks, &tracks->tracks[index], &rows);
@@ -216,13 +233,14 @@ static int write_track(const struct firefox_tracks *tracks, uint32_t index, uint
 	json_begin_object(json, NULL);
 	write_head(tracks, index, process, json);
 	write_samples(json, &rows, tracks->tracks[index].is_waiting);
-	write_no_markers(json);
+	firefox_marks_write(marks, index, json);
 	json_end_object(json);
 	free(rows.list);
 	return error;
 }
 
-int firefox_tracks_write(const struct firefox_tracks *tracks, struct json *json)
+int firefox_tracks_write(const struct firefox_tracks *tracks, const struct firefox_marks *marks,
+			 struct json *json)
 {
 	uint32_t process = 0;
 	int error = 0;
@@ -231,7 +249,7 @@ int firefox_tracks_write(const struct firefox_tracks *tracks, struct json *json)
 	for (uint32_t i = 0; error == 0 && i < tracks->track_count; i++) {
 		process +=
 			tracks->tracks[i].instance == TOTALS_NONE && !tracks->tracks[i].is_waiting;
-		error = write_track(tracks, i, process, json);
+		error = write_track(tracks, marks, i, process, json);
 	}
 	json_end_array(json);
 	return error;

@@ -22,6 +22,7 @@ static int place_samples(struct firefox_tracks *tracks, struct firefox_tables *t
 	tracks->samples = calloc(recording->sample_count + 1, sizeof(*tracks->samples));
 	if (tracks->samples == NULL)
 		return -ENOMEM;
+	tracks->sample_count = recording->sample_count;
 	for (size_t i = 0; i < recording->sample_count; i++) {
 		struct firefox_sample *sample = &tracks->samples[i];
 
@@ -142,5 +143,6 @@ void firefox_tracks_free(struct firefox_tracks *tracks)
 {
 	totals_free(tracks->totals);
 	free(tracks->samples);
+	free(tracks->merged);
 	free(tracks->has_track);
 }

@@ -28,6 +28,9 @@ struct firefox_tracks {
 	const struct recording *recording;
 	struct totals *totals;
 	struct firefox_sample *samples; /* by time */
+	size_t sample_count;
+	struct recording_sample *merged; /* what samples are of after firefox_tracks_merge() */
+	uint64_t merged_ns;		 /* how far; 0: they were not */
 	/* As shown: a group, its waits, its instances. */
 	struct firefox_track tracks[FIREFOX_TRACK_MAX + FIREFOX_WAIT_TRACK_MAX];
 	uint32_t track_count;
@@ -38,8 +41,17 @@ struct firefox_tracks {
 int firefox_tracks_make(struct firefox_tracks *tracks, const struct recording *recording,
 			struct firefox_tables *tables);
 
+/*
+ * Makes samples of one track, thread and stack one, within spans of time that double until the
+ * tracks are about size_max bytes of JSON, or one span covers all. 0 or -ENOMEM.
+ */
+int firefox_tracks_merge(struct firefox_tracks *tracks, uint64_t size_max);
+
+struct firefox_marks;
+
 /* Writes `threads`. 0 or -ENOMEM. */
-int firefox_tracks_write(const struct firefox_tracks *tracks, struct json *json);
+int firefox_tracks_write(const struct firefox_tracks *tracks, const struct firefox_marks *marks,
+			 struct json *json);
 void firefox_tracks_free(struct firefox_tracks *tracks);
 
 #endif /* PRELOAD_ENCODE_FIREFOX_TRACKS_H */

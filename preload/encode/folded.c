@@ -12,12 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of one recording, or of two. */
+struct folded_count {
+	uint64_t of[2];
+};
+
 struct folded {
 	struct names names;
 	struct pairs frame_ids;
 	struct pairs tree; /* (parent or PAIRS_NONE at a root, name) */
 	uint32_t *name_of_frame;
-	uint64_t *counts; /* by number in the tree */
+	struct folded_count *counts; /* by number in the tree */
 	size_t frame_room, count_room;
 	struct frames frames;
 };
@@ -87,7 +92,7 @@ static uint32_t child_of(struct folded *folded, uint32_t parent, uint32_t name)
 }
 
 static int add_sample(struct folded *folded, const struct recording_sample *sample,
-		      const char *root, uint64_t weight)
+		      const char *root, uint64_t weight, unsigned int side)
 {
 	uint32_t node = child_of(folded, PAIRS_NONE, written_name(folded, root));
 	int error = frames_list(&folded->frames, sample);
@@ -97,13 +102,13 @@ static int add_sample(struct folded *folded, const struct recording_sample *samp
 	if (error != 0 || node == PAIRS_NONE ||
 	    rows_reserve(&folded->counts, &folded->count_room, node, sizeof(*folded->counts)) != 0)
 		return -ENOMEM;
-	folded->counts[node] += weight;
+	folded->counts[node].of[side] += weight;
 	return 0;
 }
 
 /* The names from the root to NODE, in PATH; 0 or -ENOMEM. */
-static int write_line(const struct folded *folded, uint32_t node, uint32_t **path, size_t *room,
-		      struct output *output)
+static int write_line(const struct folded *folded, uint32_t node, unsigned int sides,
+		      uint32_t **path, size_t *room, struct output *output)
 {
 	size_t depth = 0;
 
@@ -116,12 +121,16 @@ static int write_line(const struct folded *folded, uint32_t node, uint32_t **pat
 		output_text(output, folded->names.texts[(*path)[depth]]);
 		output_text(output, depth == 0 ? " " : ";");
 	}
-	output_number(output, folded->counts[node]);
+	output_number(output, folded->counts[node].of[0]);
+	if (sides == 2) {
+		output_text(output, " ");
+		output_number(output, folded->counts[node].of[1]);
+	}
 	output_text(output, "\n");
 	return 0;
 }
 
-static int write_lines(const struct folded *folded, struct output *output)
+static int write_lines(const struct folded *folded, unsigned int sides, struct output *output)
 {
 	uint32_t *path = NULL;
 	size_t room = 0;
@@ -129,34 +138,63 @@ static int write_lines(const struct folded *folded, struct output *output)
 
 	/* Beyond the room no node is the end of a stack. */
 	for (uint32_t i = 0; error == 0 && i < folded->tree.count && i < folded->count_room; i++) {
-		if (folded->counts[i] != 0)
-			error = write_line(folded, i, &path, &room, output);
+		if (folded->counts[i].of[0] != 0 || folded->counts[i].of[1] != 0)
+			error = write_line(folded, i, sides, &path, &room, output);
 	}
 	free(path);
 	return error;
+}
+
+static int add_recording(struct folded *folded, const struct recording *recording, bool by_instance,
+			 bool by_wall, unsigned int side)
+{
+	int error = 0;
+
+	/* What is known of frames is known by their addresses, which are a recording's own. */
+	pairs_free(&folded->frame_ids);
+	for (size_t i = 0; error == 0 && i < recording->sample_count; i++) {
+		const struct recording_sample *sample = &recording->samples[i];
+		const char *module = totals_module(recording, sample);
+		bool has_instance = by_instance && sample->instance[0] != '\0';
+
+		error = add_sample(folded, sample, has_instance ? sample->instance : module,
+				   by_wall ? sample->wall_ns : sample->count, side);
+	}
+	return error;
+}
+
+static void free_folded(struct folded *folded)
+{
+	names_free(&folded->names);
+	pairs_free(&folded->frame_ids);
+	pairs_free(&folded->tree);
+	free(folded->name_of_frame);
+	free(folded->counts);
+	frames_free(&folded->frames);
 }
 
 int folded_write(const struct recording *recording, bool by_instance, bool by_wall,
 		 struct output *output)
 {
 	struct folded folded = { 0 };
-	int error = 0;
+	int error = add_recording(&folded, recording, by_instance, by_wall, 0);
 
-	for (size_t i = 0; error == 0 && i < recording->sample_count; i++) {
-		const struct recording_sample *sample = &recording->samples[i];
-		const char *module = totals_module(recording, sample);
-		bool has_instance = by_instance && sample->instance[0] != '\0';
-
-		error = add_sample(&folded, sample, has_instance ? sample->instance : module,
-				   by_wall ? sample->wall_ns : sample->count);
-	}
 	if (error == 0)
-		error = write_lines(&folded, output);
-	names_free(&folded.names);
-	pairs_free(&folded.frame_ids);
-	pairs_free(&folded.tree);
-	free(folded.name_of_frame);
-	free(folded.counts);
-	frames_free(&folded.frames);
+		error = write_lines(&folded, 1, output);
+	free_folded(&folded);
+	return error;
+}
+
+int folded_write_change(const struct recording *before, const struct recording *after,
+			struct output *output)
+{
+	struct folded folded = { 0 };
+	int error = add_recording(&folded, before, false, false, 0);
+
+	if (error == 0)
+		error = add_recording(&folded, after, false, false, 1);
+	if (error == 0)
+		error = write_lines(&folded, 2, output);
+	free_folded(&folded);
 	return error;
 }

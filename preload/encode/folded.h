@@ -17,4 +17,11 @@
 int folded_write(const struct recording *recording, bool by_instance, bool by_wall,
 		 struct output *output);
 
+/*
+ * The same for two, with two counts in a line: `STACK BEFORE AFTER`, what flamegraph.pl and inferno
+ * take as a difference (difffolded.pl's output). 0 or -ENOMEM.
+ */
+int folded_write_change(const struct recording *before, const struct recording *after,
+			struct output *output);
+
 #endif /* PRELOAD_ENCODE_FOLDED_H */

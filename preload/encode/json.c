@@ -10,13 +10,18 @@
 /* Escaped text is printable UTF-8: only these two need a backslash (RFC 8259, 7). */
 static void quote(struct json *json, const char *escaped)
 {
+	const char *special = json->is_in_html ? "\"\\<" : "\"\\";
+
 	output_text(json->output, "\"");
 	while (*escaped != '\0') {
-		size_t plain = strcspn(escaped, "\"\\");
+		size_t plain = strcspn(escaped, special);
 
 		output_bytes(json->output, escaped, plain);
 		escaped += plain;
-		if (*escaped != '\0') {
+		if (*escaped == '<') {
+			output_text(json->output, "\\u003c");
+			escaped++;
+		} else if (*escaped != '\0') {
 			char pair[2] = { '\\', *escaped++ };
 
 			output_bytes(json->output, pair, sizeof(pair));
@@ -76,6 +81,12 @@ void json_text(struct json *json, const char *key, const char *text)
 {
 	begin_value(json, key);
 	quote_text(json, text);
+}
+
+void json_escaped(struct json *json, const char *key, const char *escaped)
+{
+	begin_value(json, key);
+	quote(json, escaped);
 }
 
 void json_integer(struct json *json, const char *key, int64_t value)

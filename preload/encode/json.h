@@ -15,6 +15,8 @@ struct json {
 	struct output *output;
 	bool needs_comma;
 	bool failed; /* no memory for a text */
+	/* `<` is written as an escape: inside an element of HTML no tag can be seen in it. */
+	bool is_in_html;
 };
 
 void json_begin_object(struct json *json, const char *key);
@@ -22,6 +24,8 @@ void json_end_object(struct json *json);
 void json_begin_array(struct json *json, const char *key);
 void json_end_array(struct json *json);
 void json_text(struct json *json, const char *key, const char *text);
+/* The same for a text that was escaped already. */
+void json_escaped(struct json *json, const char *key, const char *escaped);
 void json_integer(struct json *json, const char *key, int64_t value);
 /* VALUE / 1000000 with three decimals: nanoseconds as milliseconds. */
 void json_millionths(struct json *json, const char *key, uint64_t value);

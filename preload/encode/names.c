@@ -76,6 +76,11 @@ uint32_t names_id(struct names *names, const char *text)
 	return names->count - 1;
 }
 
+uint32_t names_find(const struct names *names, const char *text)
+{
+	return names->slot_capacity == 0 ? NAMES_NONE : *find_slot(names, text) - 1;
+}
+
 void names_free(struct names *names)
 {
 	for (uint32_t i = 0; i < names->count; i++)

@@ -19,6 +19,8 @@ struct names {
 
 /* Number of TEXT; NAMES_NONE: no memory. */
 uint32_t names_id(struct names *names, const char *text);
+/* The number, or NAMES_NONE when it has none. */
+uint32_t names_find(const struct names *names, const char *text);
 void names_free(struct names *names);
 
 #endif /* PRELOAD_ENCODE_NAMES_H */

@@ -91,6 +91,8 @@ static void flush(struct output *output)
 
 void output_bytes(struct output *output, const void *bytes, size_t size)
 {
+	if (size == 0)
+		return;
 	if (size > BUFFER_SIZE - output->used)
 		flush(output);
 	if (size > BUFFER_SIZE) {

@@ -147,8 +147,12 @@ static const struct row {
 	{ PROFILE_MAPPING, WIRE_BYTES, 1, reading_mapping },
 	{ PROFILE_FUNCTION, WIRE_BYTES, 1, reading_function },
 	{ PROFILE_LOCATION, WIRE_BYTES, 2, reading_location },
+	{ RECORDING_PROCESS, WIRE_BYTES, 2, reading_process },
 	{ PROFILE_SAMPLE, WIRE_BYTES, 3, reading_sample },
 	{ RECORDING_GROUP, WIRE_BYTES, 3, reading_group },
+	{ RECORDING_INTERVAL, WIRE_BYTES, 3, reading_interval },
+	{ RECORDING_LIFE, WIRE_BYTES, 3, reading_life },
+	{ RECORDING_HOSTCALL, WIRE_BYTES, 3, reading_hostcall },
 };
 enum { PASS_COUNT = 4 };
 
@@ -177,7 +181,8 @@ static int run_pass(struct reading *reading, int pass)
 }
 
 struct counts {
-	size_t fields, strings, types, samples, mappings, locations, functions, groups;
+	size_t fields, strings, types, samples, mappings, locations, functions, groups, intervals,
+		lives, hostcalls, processes;
 };
 
 static void count_field(struct counts *counts, uint32_t number)
@@ -190,6 +195,10 @@ static void count_field(struct counts *counts, uint32_t number)
 	counts->locations += number == PROFILE_LOCATION;
 	counts->functions += number == PROFILE_FUNCTION;
 	counts->groups += number == RECORDING_GROUP;
+	counts->intervals += number == RECORDING_INTERVAL;
+	counts->lives += number == RECORDING_LIFE;
+	counts->hostcalls += number == RECORDING_HOSTCALL;
+	counts->processes += number == RECORDING_PROCESS;
 }
 
 /* Finds where the whole fields end, and how many rows there are. */
@@ -220,6 +229,10 @@ static int make_tables(struct reading *reading, const struct counts *counts)
 	out->functions = arena_alloc(arena, counts->functions, sizeof(*out->functions));
 	out->locations = arena_alloc(arena, counts->locations, sizeof(*out->locations));
 	out->samples = arena_alloc(arena, counts->samples, sizeof(*out->samples));
+	out->intervals = arena_alloc(arena, counts->intervals, sizeof(*out->intervals));
+	out->lives = arena_alloc(arena, counts->lives, sizeof(*out->lives));
+	out->hostcalls = arena_alloc(arena, counts->hostcalls, sizeof(*out->hostcalls));
+	out->processes = arena_alloc(arena, counts->processes + 1, sizeof(*out->processes));
 	reading->mappings = (struct reading_ids){ .rows = (uint8_t *)out->mappings,
 						  .row_size = sizeof(*out->mappings) };
 	reading->functions = (struct reading_ids){ .rows = (uint8_t *)out->functions,
@@ -261,7 +274,13 @@ static int read_tables(struct reading *reading)
 	}
 	if (error == 0)
 		error = reading_stats(reading);
+	if (error == 0)
+		error = reading_forget_files(reading);
 	reading->out->sample_count = error == 0 ? counts.samples : 0;
+	if (error == 0)
+		error = reading_settle_merged(reading);
+	if (error == 0)
+		reading_settle_processes(reading);
 	return reading->arena.failed ? -ENOMEM : error;
 }
 
@@ -280,32 +299,55 @@ static int read_path(struct reading *reading)
 	return error;
 }
 
-struct recording *recording_read(const char *path, char **why)
+/* Of READING, whose bytes are there, or else are those of its path. */
+static struct recording *read_recording(struct reading *reading, char **why)
 {
-	struct reading reading = { .path = path, .arena = { .limit = MEMORY_MAX } };
+	const char *path = reading->path;
 	struct arena *arena = calloc(1, sizeof(*arena));
 	int error = -ENOMEM;
 
-	reading.out = arena_alloc(&reading.arena, 1, sizeof(*reading.out));
-	if (reading.out != NULL)
-		reading.out->path = arena_text(&reading.arena, (const uint8_t *)path, strlen(path));
-	if (arena != NULL && reading.out != NULL && reading.out->path != NULL)
-		error = read_path(&reading);
-	pairs_free(&reading.groups);
-	free(reading.ids.values);
-	free(reading.numbers.values);
+	reading->out = arena_alloc(&reading->arena, 1, sizeof(*reading->out));
+	if (reading->out != NULL)
+		reading->out->path =
+			arena_text(&reading->arena, (const uint8_t *)path, strlen(path));
+	if (arena != NULL && reading->out != NULL && reading->out->path != NULL)
+		error = reading->bytes != NULL ? read_tables(reading) : read_path(reading);
+	pairs_free(&reading->groups);
+	pairs_free(&reading->lives);
+	pairs_free(&reading->hostcalls);
+	free(reading->ids.values);
+	free(reading->numbers.values);
 	if (error != 0) {
-		if (reading.why == NULL &&
-		    asprintf(&reading.why, "%s: %s", path, strerror(-error)) < 0)
-			reading.why = NULL;
-		*why = reading.why;
-		arena_free(&reading.arena);
+		if (reading->why == NULL &&
+		    asprintf(&reading->why, "%s: %s", path, strerror(-error)) < 0)
+			reading->why = NULL;
+		*why = reading->why;
+		arena_free(&reading->arena);
 		free(arena);
 		return NULL;
 	}
-	*arena = reading.arena;
-	reading.out->memory = arena;
-	return reading.out;
+	*arena = reading->arena;
+	reading->out->memory = arena;
+	return reading->out;
+}
+
+struct recording *recording_read(const char *path, char **why)
+{
+	struct reading reading = { .path = path, .arena = { .limit = MEMORY_MAX } };
+
+	return read_recording(&reading, why);
+}
+
+struct recording *recording_parse(const char *name, const void *bytes, size_t size, char **why)
+{
+	struct reading reading = {
+		.path = name,
+		.arena = { .limit = MEMORY_MAX },
+		.bytes = size != 0 ? bytes : (const void *)"",
+		.size = size,
+	};
+
+	return read_recording(&reading, why);
 }
 
 void recording_free(struct recording *recording)

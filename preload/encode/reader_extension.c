@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reader_extension.c - what pprof has no place for: Info, Stats, Group. Threads: any. */
+/* reader_extension.c - what pprof has no place for: Stats and Group. Threads: any. */
 #include "preload/encode/reading.h"
 #include "preload/encode/recording.h"
 
@@ -7,53 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(struct reading *reading, const struct pb_field *part)
+const char *reading_text(struct reading *reading, const struct pb_field *part)
 {
 	const char *text =
 		part->bytes != NULL ? arena_text(&reading->arena, part->bytes, part->size) : NULL;
 
 	return text != NULL ? text : "";
-}
-
-static void read_info_part(struct reading *reading, const struct pb_field *part)
-{
-	struct recording *out = reading->out;
-
-	switch (part->number) {
-	case INFO_PID:
-		out->pid = part->value;
-		break;
-	case INFO_PROGRAM:
-		out->program = text_of(reading, part);
-		break;
-	case INFO_CLOCK:
-		out->clock = text_of(reading, part);
-		break;
-	case INFO_CLOCK_WHY:
-		out->clock_why = text_of(reading, part);
-		break;
-	case INFO_REQUESTED_HZ:
-		out->requested_hz = part->value;
-		break;
-	case INFO_STACKS:
-		out->stacks = text_of(reading, part);
-		break;
-	case INFO_ENDED:
-		out->has_ended = part->value != 0;
-		break;
-	case INFO_GUESTPROF:
-		out->guestprof_version = text_of(reading, part);
-		break;
-	case INFO_OWN_CPU_NS:
-		out->own_cpu_ns = part->value;
-		break;
-	case INFO_PROCESS_CPU_NS:
-		out->process_cpu_ns = part->value;
-		break;
-	case INFO_ENGINES:
-		out->engines[out->engine_count++] = text_of(reading, part);
-		break;
-	}
 }
 
 static size_t count_parts(const struct pb_field *field, uint32_t number)
@@ -67,23 +26,6 @@ static size_t count_parts(const struct pb_field *field, uint32_t number)
 	return count;
 }
 
-int reading_info(struct reading *reading)
-{
-	struct recording *out = reading->out;
-	struct pb_reader message = reading_inside(&reading->info);
-	struct pb_field part;
-
-	out->program = out->clock = out->clock_why = out->stacks = out->guestprof_version = "";
-	out->engines = arena_alloc(&reading->arena, count_parts(&reading->info, INFO_ENGINES),
-				   sizeof(*out->engines));
-	if (out->engines == NULL)
-		return -ENOMEM;
-	while (pb_next(&message, &part))
-		read_info_part(reading, &part);
-	reading->at = message.error == 0 ? 0 : (uint64_t)(reading->info.bytes - reading->bytes);
-	return message.error == 0 ? 0 : reading_fail(reading, "a damaged info message");
-}
-
 static int read_entry(struct reading *reading, const struct pb_field *field,
 		      struct recording_stat *stat)
 {
@@ -93,7 +35,7 @@ static int read_entry(struct reading *reading, const struct pb_field *field,
 	stat->name = "";
 	while (pb_next(&message, &part)) {
 		if (part.number == STATS_ENTRY_NAME)
-			stat->name = text_of(reading, &part);
+			stat->name = reading_text(reading, &part);
 		else if (part.number == STATS_ENTRY_VALUE)
 			stat->value = part.value;
 	}
@@ -177,7 +119,7 @@ int reading_group(struct reading *reading, const struct pb_field *field)
 	struct recording_group group = { 0 }, *row;
 	struct pb_reader message = reading_inside(field);
 	struct pb_field part;
-	uint64_t module = 0, identity = 0;
+	uint64_t module = 0, identity = 0, into = 0;
 
 	reading->numbers.count = reading->label_count = 0;
 	while (pb_next(&message, &part)) {
@@ -195,6 +137,10 @@ int reading_group(struct reading *reading, const struct pb_field *field)
 			group.cpu_ns = part.value;
 		else if (part.number == GROUP_WALL_NS)
 			group.wall_ns = part.value;
+		else if (part.number == GROUP_INTO)
+			into = part.value;
+		else if (part.number == GROUP_MERGED)
+			group.merged = part.value;
 		else if (part.number == GROUP_SAMPLES_BY_STATE &&
 			 reading_add_numbers(&reading->numbers, &part) != 0)
 			return reading_fail(reading, "a damaged group");
@@ -206,6 +152,7 @@ int reading_group(struct reading *reading, const struct pb_field *field)
 	read_states(reading, &group);
 	group.module = reading_string(reading, module);
 	group.identity = reading_string(reading, identity);
+	group.into = into != 0 ? reading_string(reading, into) : NULL;
 	group.labels = reading_take_labels(reading, &group.label_count);
 	if (group.labels == NULL)
 		return -ENOMEM;

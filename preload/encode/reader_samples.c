@@ -224,6 +224,9 @@ static int read_sample_part(struct reading *reading, const struct pb_field *part
 		return reading_add_numbers(&reading->numbers, part);
 	case SAMPLE_LABEL:
 		return read_label(reading, part, sample);
+	case SAMPLE_PROCESS:
+		sample->process = part->value <= UINT32_MAX ? (uint32_t)part->value : 0;
+		return 0;
 	case SAMPLE_IS_TRUNCATED:
 		sample->is_truncated = part->value != 0;
 		return 0;

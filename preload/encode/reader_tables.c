@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reader_tables.c - pprof's Mapping, Function, Location and Line into rows. Threads: any. */
+#include "preload/encode/names.h"
 #include "preload/encode/profile_fields.h"
 #include "preload/encode/reading.h"
 #include "preload/encode/recording.h"
@@ -188,9 +189,33 @@ int reading_location(struct reading *reading, const struct pb_field *field)
 			location->kind = kind_of(part.value);
 		else if (part.number == LOCATION_ADDRESS_IS_WASM)
 			location->address_is_wasm = part.value != 0;
+		else if (part.number == LOCATION_IMPORTER)
+			location->importer = reading_row(&reading->mappings, part.value);
+		else if (part.number == LOCATION_IS_GUESS)
+			location->is_guess = part.value != 0;
 	}
 	if (message.error != 0)
 		return reading_fail(reading, "a damaged location");
 	reading->out->location_count = ++reading->locations.count;
 	return line_count == 0 ? 0 : read_lines(reading, field, location, line_count);
+}
+
+int reading_forget_files(struct reading *reading)
+{
+	struct recording *out = reading->out;
+	struct names modules = { 0 };
+	bool has_memory = true;
+
+	/* Foreign profiles may mean it: a library that is its own only file. */
+	for (size_t i = 0; out->is_ours && i < out->mapping_count; i++)
+		has_memory &= names_id(&modules, out->mappings[i].name) != NAMES_NONE;
+	for (size_t i = 0; modules.count != 0 && i < out->function_count; i++) {
+		struct recording_function *function = &out->functions[i];
+
+		if (function->start_line == 0 &&
+		    names_find(&modules, function->filename) != NAMES_NONE)
+			function->filename = "";
+	}
+	names_free(&modules);
+	return has_memory ? 0 : -ENOMEM;
 }

@@ -4,8 +4,9 @@
  *
  * The file is walked once per pass, because a foreign file may define things after their use:
  *
- *   pass 0  strings, the last Info and Stats       pass 2  locations
- *   pass 1  sample types, mappings, functions      pass 3  samples, groups
+ *   pass 0  strings, the last Info and Stats     pass 2  locations, processes
+ *   pass 1  sample types, mappings, functions    pass 3  samples, groups, intervals, lives,
+ *                                                  host calls
  *
  * Every reader returns 0, or a negative errno with reading->why set by reading_fail().
  */
@@ -55,8 +56,9 @@ struct reading {
 	struct reading_numbers ids, numbers;		     /* scratch of a sample */
 	struct recording_label labels[RECORDING_LABELS_MAX]; /* of a sample or group */
 	size_t label_count;
-	struct pairs groups;
-	struct pb_field info, stats; /* the last ones */
+	struct pairs groups, lives, hostcalls;
+	struct pb_field info, stats;	  /* the last ones */
+	struct recording_process process; /* that info speaks of */
 };
 
 /* Sets WHY to "PATH: byte N: TEXT", the first time. Returns -EINVAL. */
@@ -102,7 +104,29 @@ int reading_sample(struct reading *reading, const struct pb_field *field);
 
 /* reader_extension.c */
 int reading_group(struct reading *reading, const struct pb_field *field);
-int reading_info(struct reading *reading);
 int reading_stats(struct reading *reading);
+
+/* reader_processes.c */
+int reading_info(struct reading *reading);
+int reading_process(struct reading *reading, const struct pb_field *field);
+/* Samples of groups that became part of others follow, and those groups go. 0 or -ENOMEM. */
+int reading_settle_merged(struct reading *reading);
+
+/* When all is read: at least one process, and no index beyond them. */
+void reading_settle_processes(struct reading *reading);
+
+/*
+ * The recorder names the module where it knows no file, for viewers that group by it: such a name,
+ * without a line, is no file. Behind the tables. 0 or -ENOMEM.
+ */
+int reading_forget_files(struct reading *reading);
+
+/* The text of PART, which is in place; "" when it has none. */
+const char *reading_text(struct reading *reading, const struct pb_field *part);
+
+/* reader_marks.c */
+int reading_interval(struct reading *reading, const struct pb_field *field);
+int reading_life(struct reading *reading, const struct pb_field *field);
+int reading_hostcall(struct reading *reading, const struct pb_field *field);
 
 #endif /* PRELOAD_ENCODE_READING_H */

@@ -125,6 +125,22 @@ static void explain(char **why, const char *path, int error, size_t damaged_at)
 		*why = NULL;
 }
 
+int source_read_raw(const char *path, struct source *source, char **why)
+{
+	struct growing in = { 0 };
+	int error = read_file(path, &in);
+
+	*source = (struct source){ 0 };
+	if (error != 0) {
+		explain(why, path, error, 0);
+		free(in.bytes);
+		return error;
+	}
+	source->bytes = in.bytes;
+	source->size = in.size;
+	return 0;
+}
+
 int source_read(const char *path, struct source *source, char **why)
 {
 	struct growing in = { 0 }, out = { 0 };

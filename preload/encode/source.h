@@ -21,6 +21,8 @@ struct source {
  * NULL when memory is short). A directory, a file over the bound, a damaged gzip stream are errors.
  */
 int source_read(const char *path, struct source *source, char **why);
+/* The same, but gzip stays as it is. */
+int source_read_raw(const char *path, struct source *source, char **why);
 void source_free(struct source *source);
 
 #endif /* PRELOAD_ENCODE_SOURCE_H */

@@ -48,6 +48,9 @@ static void free_private(struct totals_private *own)
 	pairs_free(&own->waits);
 	pairs_free(&own->modules);
 	pairs_free(&own->frame_ids);
+	pairs_free(&own->nodes);
+	pairs_free(&own->parts);
+	pairs_free(&own->part_instances);
 	free(own->identity_of_module);
 	free(own->function_of_frame);
 	free(own->self);
@@ -63,12 +66,16 @@ void totals_free(struct totals *totals)
 	free_private(totals->own);
 	free(totals->groups);
 	free(totals->instances);
+	free(totals->parts);
+	free(totals->nodes);
 	free(totals->functions);
 	free(totals->waits);
 	free(totals->stats);
 	free(totals->wait_order);
 	free(totals->group_order);
 	free(totals->instance_order);
+	free(totals->part_order);
+	free(totals->node_order);
 	free(totals->function_order);
 	free(totals);
 }
@@ -101,15 +108,17 @@ static uint32_t find_group(struct totals *totals, const char *module, const char
 	return id;
 }
 
-static uint32_t find_instance(struct totals *totals, uint32_t group, const char *instance,
-			      uint64_t pid)
+static uint32_t find_instance(struct totals *totals, uint32_t group,
+			      const struct recording *recording,
+			      const struct recording_sample *sample)
 {
 	struct totals_private *own = totals->own;
-	uint32_t name = names_id(&own->names, instance), id;
+	uint32_t name = names_id(&own->names, sample->instance), id;
 
 	if (name == NAMES_NONE)
 		return TOTALS_NONE;
-	id = pairs_id(&own->instances, (uint64_t)totals->recording_count << 32 | group, name);
+	id = pairs_id(&own->instances, (uint64_t)totals->recording_count << 32 | group,
+		      (uint64_t)sample->process << 32 | name);
 	if (id == PAIRS_NONE || id < totals->instance_count)
 		return id;
 	if (rows_reserve(&totals->instances, &own->instance_room, id, sizeof(*totals->instances)) !=
@@ -120,7 +129,7 @@ static uint32_t find_instance(struct totals *totals, uint32_t group, const char 
 		.identity = totals->groups[group].identity,
 		.instance = own->names.texts[name],
 		.group = group,
-		.pid = pid,
+		.pid = recording_process(recording, sample)->pid,
 		.instances_created = 1,
 		.instances_sampled = 1,
 		.hottest = TOTALS_NONE,
@@ -129,8 +138,7 @@ static uint32_t find_instance(struct totals *totals, uint32_t group, const char 
 	return id;
 }
 
-/* `resize.wasm#*` stands for the instances that have no name of their own. */
-static bool is_named(const char *instance)
+bool totals_is_named(const char *instance)
 {
 	size_t length = strlen(instance);
 
@@ -159,9 +167,9 @@ int totals_place(struct totals *totals, const struct recording *recording,
 				  known != PAIRS_NONE ? own->identity_of_module[known] : "");
 	if (place->group == TOTALS_NONE)
 		return -ENOMEM;
-	if (!is_named(sample->instance))
+	if (!totals_is_named(sample->instance))
 		return 0;
-	place->instance = find_instance(totals, place->group, sample->instance, recording->pid);
+	place->instance = find_instance(totals, place->group, recording, sample);
 	return place->instance == TOTALS_NONE ? -ENOMEM : 0;
 }
 
@@ -188,7 +196,7 @@ static int learn_identities(struct totals *totals, const struct recording *recor
 	return 0;
 }
 
-static void see(struct totals_row *row, const struct recording_sample *sample)
+void totals_see(struct totals_row *row, const struct recording_sample *sample)
 {
 	struct totals_weight weight = { sample->count, sample->cpu_ns, sample->wall_ns };
 
@@ -202,14 +210,17 @@ static int add_samples(struct totals *totals, const struct recording *recording)
 		const struct recording_sample *sample = &recording->samples[i];
 		struct totals_place place;
 		int error = totals_place(totals, recording, sample, &place);
+		uint32_t part;
 
 		if (error == 0)
-			error = totals_count_functions(totals, sample, &place);
+			error = totals_count_part(totals, recording, sample, &place, &part);
+		if (error == 0)
+			error = totals_count_functions(totals, sample, &place, part);
 		if (error != 0)
 			return error;
-		see(&totals->groups[place.group], sample);
+		totals_see(&totals->groups[place.group], sample);
 		if (place.instance != TOTALS_NONE)
-			see(&totals->instances[place.instance], sample);
+			totals_see(&totals->instances[place.instance], sample);
 		if (!recording->is_ours) {
 			totals->truncated += sample->is_truncated ? sample->count : 0;
 			totals->unnamed +=
@@ -261,10 +272,13 @@ static int add_groups(struct totals *totals, const struct recording *recording)
 		totals_add_weight(&row->weight, &weight);
 		row->instances_created += group->instances_created;
 		row->instances_sampled += group->instances_sampled;
+		row->merged += group->merged;
 		for (int state = 0; state < STATE_COUNT; state++)
 			row->samples_by_state[state] += group->samples_by_state[state];
 		row->seen = (struct totals_weight){ 0 };
 		memset(row->seen_by_state, 0, sizeof(row->seen_by_state));
+		if (totals_count_part_group(totals, recording, group, id) != 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -308,18 +322,22 @@ static int add_stats(struct totals *totals, const struct recording *recording)
 	return 0;
 }
 
-static int add_interval(struct totals *totals, const struct recording *recording)
+static int add_intervals(struct totals *totals, const struct recording *recording)
 {
 	struct totals_private *own = totals->own;
-	int error = rows_reserve(&own->intervals, &own->interval_room, own->interval_count,
-				 sizeof(*own->intervals));
 
-	if (error == 0)
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct recording_process *process = &recording->processes[i];
+
+		if (rows_reserve(&own->intervals, &own->interval_room, own->interval_count,
+				 sizeof(*own->intervals)) != 0)
+			return -ENOMEM;
 		own->intervals[own->interval_count++] = (struct totals_interval){
-			recording->time_unix_ns,
-			recording->time_unix_ns + recording->duration_ns,
+			process->time_unix_ns,
+			process->time_unix_ns + process->duration_ns,
 		};
-	return error;
+	}
+	return 0;
 }
 
 int totals_add(struct totals *totals, const struct recording *recording)
@@ -334,10 +352,11 @@ int totals_add(struct totals *totals, const struct recording *recording)
 	if (error == 0)
 		error = add_stats(totals, recording);
 	if (error == 0)
-		error = add_interval(totals, recording);
+		error = add_intervals(totals, recording);
 	if (error != 0)
 		return error;
 	settle(totals->groups, totals->group_count);
 	settle(totals->instances, totals->instance_count);
+	settle(totals->parts, totals->part_count);
 	return 0;
 }

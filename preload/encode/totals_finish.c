@@ -75,11 +75,26 @@ static uint32_t *order_rows(const struct totals *totals, struct ranked *ranked,
 
 static uint32_t *order_functions(const struct totals *totals, struct ranked *ranked)
 {
-	for (uint32_t i = 0; i < totals->function_count; i++)
-		ranked[i] = (struct ranked){ totals_measure(totals, &totals->functions[i].self),
-					     totals_measure(totals, &totals->functions[i].total),
-					     totals->functions[i].total.wall_ns, i };
+	for (uint32_t i = 0; i < totals->function_count; i++) {
+		const struct totals_function *function = &totals->functions[i];
+		uint64_t self = totals_measure(totals, &function->self);
+		uint64_t total = totals_measure(totals, &function->total);
+
+		ranked[i] = (struct ranked){ totals->by_total ? total : self,
+					     totals->by_total ? self : total,
+					     function->total.wall_ns, i };
+	}
 	return order_of(ranked, totals->function_count);
+}
+
+/* A node's weight is never above its parent's, and of two that are equal the parent is first. */
+static uint32_t *order_nodes(const struct totals *totals, struct ranked *ranked)
+{
+	for (uint32_t i = 0; i < totals->node_count; i++)
+		ranked[i] = (struct ranked){ totals_measure(totals, &totals->nodes[i].total),
+					     totals->nodes[i].total.samples,
+					     totals->nodes[i].total.wall_ns, i };
+	return order_of(ranked, totals->node_count);
 }
 
 static uint32_t *order_waits(const struct totals *totals, struct ranked *ranked)
@@ -91,8 +106,8 @@ static uint32_t *order_waits(const struct totals *totals, struct ranked *ranked)
 
 int totals_finish(struct totals *totals)
 {
-	size_t most = (size_t)totals->group_count + totals->instance_count +
-		      totals->function_count + totals->wait_count;
+	size_t most = (size_t)totals->group_count + totals->instance_count + totals->part_count +
+		      totals->function_count + totals->wait_count + totals->node_count;
 	struct ranked *ranked = calloc(most + 1, sizeof(*ranked));
 
 	if (ranked == NULL)
@@ -103,11 +118,14 @@ int totals_finish(struct totals *totals)
 	totals->group_order = order_rows(totals, ranked, totals->groups, totals->group_count);
 	totals->instance_order =
 		order_rows(totals, ranked, totals->instances, totals->instance_count);
+	totals->part_order = order_rows(totals, ranked, totals->parts, totals->part_count);
+	totals->node_order = order_nodes(totals, ranked);
 	totals->function_order = order_functions(totals, ranked);
 	totals->wait_order = order_waits(totals, ranked);
 	totals_find_hottest(totals);
 	free(ranked);
 	return totals->group_order == NULL || totals->instance_order == NULL ||
+			       totals->part_order == NULL || totals->node_order == NULL ||
 			       totals->function_order == NULL || totals->wait_order == NULL
 		       ? -ENOMEM
 		       : 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* totals_functions.c - self and total weight of functions, and the hottest of each row. Threads:
- * one at a time. */
+/* totals_functions.c - self and total weight of functions, the call tree, the hottest of each row.
+ * Threads: one at a time. */
 #include "preload/encode/rows.h"
 #include "preload/encode/totals_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Rows of both kinds in one table of pairs: instances have this bit. */
+/* Rows of all kinds in one table of pairs: instances and parts have these bits. */
 #define INSTANCE_BIT ((uint64_t)1 << 32)
+#define PART_BIT ((uint64_t)1 << 33)
 
 static int new_function(struct totals *totals, uint32_t id, const struct frame *frame,
 			const char *module, const char *name, const char *file, int64_t line)
@@ -119,19 +120,54 @@ static int count_wait(struct totals *totals, uint32_t group, uint32_t function, 
 	return 0;
 }
 
+/* The child of PARENT in FUNCTION, with WEIGHT more in all; TOTALS_NONE without memory. */
+static uint32_t count_node(struct totals *totals, uint32_t parent, uint32_t function,
+			   const struct totals_weight *weight)
+{
+	struct totals_private *own = totals->own;
+	uint32_t id = pairs_id(&own->nodes, parent, function);
+
+	if (id == PAIRS_NONE ||
+	    rows_reserve(&totals->nodes, &own->node_room, id, sizeof(*totals->nodes)) != 0)
+		return TOTALS_NONE;
+	totals->nodes[id].parent = parent;
+	totals->nodes[id].function = function;
+	totals_add_weight(&totals->nodes[id].total, weight);
+	totals->node_count = own->nodes.count;
+	return id;
+}
+
+static int count_selves(struct totals *totals, const struct totals_place *place, uint32_t part,
+			uint32_t function, const struct totals_weight *weight)
+{
+	int error = count_self(totals, place->group, function, weight);
+
+	totals_add_weight(&totals->functions[function].self, weight);
+	if (error == 0 && place->instance != TOTALS_NONE)
+		error = count_self(totals, INSTANCE_BIT | place->instance, function, weight);
+	if (error == 0 && part != TOTALS_NONE)
+		error = count_self(totals, PART_BIT | part, function, weight);
+	return error;
+}
+
 int totals_count_functions(struct totals *totals, const struct recording_sample *sample,
-			   const struct totals_place *place)
+			   const struct totals_place *place, uint32_t part)
 {
 	struct totals_private *own = totals->own;
 	struct totals_weight weight = { sample->count, sample->cpu_ns, sample->wall_ns };
 	uint32_t id = TOTALS_NONE, guest = TOTALS_NONE;
+	uint32_t node = count_node(totals, TOTALS_NONE, place->group, &weight);
 	int error = frames_list(&own->frames, sample);
 
 	own->sample_number++;
 	for (size_t i = 0; error == 0 && i < own->frames.count; i++) {
 		id = function_of(totals, &own->frames.list[i]);
-		if (id == TOTALS_NONE)
+		if (id != TOTALS_NONE && node != TOTALS_NONE)
+			node = count_node(totals, node, id, &weight);
+		if (id == TOTALS_NONE || node == TOTALS_NONE)
 			return -ENOMEM;
+		if (own->frames.list[i].location->is_guess)
+			totals_add_weight(&totals->nodes[node].guessed, &weight);
 		if (totals->functions[id].last_sample != own->sample_number)
 			totals_add_weight(&totals->functions[id].total, &weight);
 		if (totals->functions[id].kind == FRAME_GUEST)
@@ -140,13 +176,20 @@ int totals_count_functions(struct totals *totals, const struct recording_sample 
 	}
 	if (error != 0 || id == TOTALS_NONE)
 		return error;
-	totals_add_weight(&totals->functions[id].self, &weight);
-	error = count_self(totals, place->group, id, &weight);
-	if (error == 0 && place->instance != TOTALS_NONE)
-		error = count_self(totals, INSTANCE_BIT | place->instance, id, &weight);
+	totals_add_weight(&totals->nodes[node].self, &weight);
+	error = count_selves(totals, place, part, id, &weight);
 	if (error == 0 && sample->wall_ns != 0)
 		error = count_wait(totals, place->group, guest, id, sample->wall_ns);
 	return error;
+}
+
+static struct totals_row *row_of(struct totals *totals, uint64_t row)
+{
+	if ((row & INSTANCE_BIT) != 0)
+		return &totals->instances[row & ~INSTANCE_BIT];
+	if ((row & PART_BIT) != 0)
+		return &totals->parts[row & ~PART_BIT];
+	return &totals->groups[row];
 }
 
 void totals_find_hottest(struct totals *totals)
@@ -155,9 +198,7 @@ void totals_find_hottest(struct totals *totals)
 
 	for (uint32_t i = 0; i < own->self_ids.count; i++) {
 		const struct totals_self *self = &own->self[i];
-		struct totals_row *row = (self->row & INSTANCE_BIT) != 0
-						 ? &totals->instances[self->row & ~INSTANCE_BIT]
-						 : &totals->groups[self->row];
+		struct totals_row *row = row_of(totals, self->row);
 
 		if (totals_measure(totals, &self->weight) == 0)
 			continue;

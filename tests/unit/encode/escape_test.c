@@ -33,9 +33,9 @@ static void shows_by_number_what_a_terminal_obeys(void **state)
 {
 	(void)state;
 	expect("a\033[2Jb\r\n\t\177", ESCAPE_VISIBLE, "a\\x1b[2Jb\\x0d\\x0a\\x09\\x7f");
-	expect("c1 \302\233 csi", ESCAPE_VISIBLE, "c1 \\x9b csi");
-	expect("a\\x1b", ESCAPE_VISIBLE, "a\\\\x1b");
-	expect("a\\b", ESCAPE_LINE, "a\\b");
+	expect("c1 \302\233 csi", ESCAPE_VISIBLE, "c1 \\u{9b} csi");
+	expect("a\\x1b", ESCAPE_VISIBLE, "a\\x1b");
+	expect("a\\b", ESCAPE_VISIBLE, "a\\b");
 	expect("a\tb\033c\\", ESCAPE_SPACES, "a b c\\");
 }
 

@@ -88,7 +88,7 @@ static struct pb_writer encode(void)
 	memcpy(strings + FIRST_OWN, own_strings, sizeof(own_strings));
 	chunk_encode_info(&info, 1, "host", &(struct writer_info){ .stacks = "guest" });
 	chunk_encode(&out, &chunk, &info, &head);
-	chunk_encode_end(&out, &info);
+	chunk_encode_end(&out, &info, NULL);
 	pb_free(&info);
 	return out;
 }

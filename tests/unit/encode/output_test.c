@@ -101,7 +101,7 @@ static void writes_json(void **state)
 	json_end_array(&json);
 	json_end_object(&json);
 	assert_int_equal(output_close(output, true), 0);
-	expect_content("{\"a\\\"b\":\"q\\\"\\\\\\\\\\\\x0a\\\\x01\\\\u{202e}\\\\xff\","
+	expect_content("{\"a\\\"b\":\"q\\\"\\\\\\\\x0a\\\\x01\\\\u{202e}\\\\xff\","
 		       "\"min\":-9223372036854775808,\"ms\":1234.567,\"list\":[true,null,{}]}");
 	unlink(WRITTEN);
 }

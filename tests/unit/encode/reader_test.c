@@ -10,6 +10,7 @@
 #include "preload/encode/firefox.h"
 #include "preload/encode/folded.h"
 #include "preload/encode/reader.h"
+#include "preload/encode/speedscope.h"
 #include "preload/encode/totals.h"
 #include "tests/unit/encode/recordings.h"
 #include "tests/unit/encode/scratch.h"
@@ -187,12 +188,18 @@ static void use(const struct recording *recording)
 {
 	struct totals *totals = totals_new();
 	struct output *output = output_open("/dev/null", false);
+	const struct speedscope_options shown = { .by_instance = true, .size_max = 1000 };
+	uint64_t merged_ns;
+	bool is_merged;
 
 	assert_int_equal(totals_add(totals, recording), 0);
 	assert_int_equal(totals_finish(totals), 0);
 	totals_free(totals);
 	assert_int_equal(folded_write(recording, true, false, output), 0);
-	firefox_write(recording, output); /* -ERANGE for times beyond all clocks */
+	/* -ERANGE for times beyond all clocks */
+	firefox_write(recording, FIREFOX_SIZE_MAX, output, &merged_ns);
+	firefox_write(recording, 1000, output, &merged_ns);
+	assert_int_equal(speedscope_write(recording, &shown, output, &is_merged), 0);
 	output_close(output, true);
 }
 
@@ -370,9 +377,88 @@ static void finishes_a_killed_recording(void **state)
 	built_free(built);
 }
 
+/* While it was written the group became part of (other): what carries its name is that's. */
+static void follows_groups_that_were_merged(void **state)
+{
+	static const uint64_t states[STATE_COUNT] = { 30 };
+	struct built built = { 0 };
+	struct recording *recording;
+	uint64_t module, identity, into, moved = 0;
+	char *why = NULL;
+	size_t mark;
+
+	(void)state;
+	build_small(&built);
+	module = built_string(&built, "app.wasm");
+	identity = built_string(&built, SMALL_IDENTITY);
+	into = built_string(&built, "(other)");
+	mark = pb_begin(&built.out, RECORDING_GROUP);
+	pb_varint(&built.out, GROUP_MODULE, module);
+	pb_varint(&built.out, GROUP_IDENTITY, identity);
+	pb_varint(&built.out, GROUP_INTO, into);
+	pb_end(&built.out, mark);
+	built_group(&built, "(other)", "", 0, 30, 1, states);
+	recording = read_bytes(built.out.bytes, built.out.size, &why);
+	assert_non_null(recording);
+	assert_int_equal(recording->group_count, 2);
+	for (size_t i = 0; i < recording->group_count; i++)
+		assert_string_not_equal(recording->groups[i].module, "app.wasm");
+	for (size_t i = 0; i < recording->sample_count; i++) {
+		const struct recording_sample *sample = &recording->samples[i];
+
+		assert_string_not_equal(sample->module, "app.wasm");
+		if (strcmp(sample->module, "(other)") == 0) {
+			assert_string_equal(sample->instance, "");
+			moved += sample->count;
+		}
+	}
+	assert_in_range(moved, 100, UINT64_MAX);
+	recording_free(recording);
+	pb_free(&built.out);
+}
+
+/* A function of FILE that begins at LINE; its number. */
+static size_t add_function(struct built *built, const char *file, uint64_t line)
+{
+	uint64_t name = built_string(built, "some"), place = built_string(built, file);
+	size_t mark = pb_begin(&built->out, 5);
+
+	pb_varint(&built->out, 1, ++built->functions);
+	pb_varint(&built->out, 2, name);
+	pb_varint(&built->out, 4, place);
+	pb_varint(&built->out, 5, line);
+	pb_end(&built->out, mark);
+	return built->functions - 1;
+}
+
+/* The recorder puts the module's name where it knows no file. */
+static void takes_a_modules_name_for_no_file(void **state)
+{
+	struct built built = { 0 };
+	struct recording *recording;
+	size_t none, file, lined;
+	char *why = NULL;
+
+	(void)state;
+	build_small(&built);
+	built_mapping(&built, "one.wasm", SMALL_IDENTITY);
+	built_mapping(&built, "two.wasm", SMALL_IDENTITY);
+	none = add_function(&built, "one.wasm", 0);
+	file = add_function(&built, "three.c", 0);
+	lined = add_function(&built, "two.wasm", 7);
+	recording = read_bytes(built.out.bytes, built.out.size, &why);
+	assert_non_null(recording);
+	assert_string_equal(recording->functions[none].filename, "");
+	assert_string_equal(recording->functions[file].filename, "three.c");
+	assert_string_equal(recording->functions[lined].filename, "two.wasm");
+	recording_free(recording);
+	pb_free(&built.out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes_a_modules_name_for_no_file),
 		cmocka_unit_test(reads_a_recording),
 		cmocka_unit_test(reads_gzip_members),
 		cmocka_unit_test(reads_what_a_kill_left),
@@ -380,6 +466,7 @@ int main(void)
 		cmocka_unit_test(reads_foreign_profiles),
 		cmocka_unit_test(refuses_what_is_no_profile),
 		cmocka_unit_test(finishes_a_killed_recording),
+		cmocka_unit_test(follows_groups_that_were_merged),
 	};
 
 	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

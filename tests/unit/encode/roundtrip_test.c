@@ -42,7 +42,7 @@ static struct pb_writer encode(size_t ends[CHUNKS])
 		ends[i] = out.size;
 		free(made);
 	}
-	chunk_encode_end(&out, &info);
+	chunk_encode_end(&out, &info, NULL);
 	pb_free(&info);
 	return out;
 }
@@ -72,6 +72,7 @@ static void check_rows(const struct recording *recording)
 		assert_string_equal(sample->locations[0]->lines[0].function->name, name);
 		assert_int_equal(sample->location_count, 1 + i % CHUNK_ROWS % DEPTH);
 		assert_non_null(sample->locations[0]->mapping);
+		assert_int_equal(sample->locations[0]->is_guess, i % 3 == 0);
 	}
 }
 
@@ -128,11 +129,58 @@ static void reads_what_a_kill_leaves_at_every_page(void **state)
 	pb_free(&out);
 }
 
+/* The end of a life is told later than its beginning. */
+static void keeps_host_calls_and_lives(void **state)
+{
+	static const struct chunk_interval calls[] = {
+		{ .name = (char *)"env.read", .start_ns = 5, .duration_ns = 7, .thread_id = 42 },
+		{ .name = (char *)"env.write", .start_ns = 9 },
+	};
+	static const struct chunk_life lives[] = {
+		{ .module = STRING_FIXED_COUNT, .instance = STRING_FIXED_COUNT + 1, .start_ns = 3 },
+		{ .module = STRING_FIXED_COUNT, .instance = STRING_FIXED_COUNT + 2 },
+		{ .module = STRING_FIXED_COUNT,
+		  .instance = STRING_FIXED_COUNT + 1,
+		  .start_ns = 3,
+		  .end_ns = 11 },
+	};
+	struct pb_writer out = { 0 }, info = { 0 };
+	struct made_chunk *made = make_chunk(0, 10);
+	struct recording *recording;
+
+	(void)state;
+	made->chunk.intervals = calls;
+	made->chunk.interval_count = 2;
+	made->chunk.lives = lives;
+	made->chunk.life_count = 3;
+	chunk_encode_info(&info, 4242, "python3", &some_info);
+	chunk_encode(&out, &made->chunk, &info, &some_head);
+	recording = read_part(&out, out.size);
+	assert_int_equal(recording->interval_count, 2);
+	assert_string_equal(recording->intervals[0].name, "env.read");
+	assert_int_equal(recording->intervals[0].start_ns, 5);
+	assert_int_equal(recording->intervals[0].duration_ns, 7);
+	assert_int_equal(recording->intervals[0].thread_id, 42);
+	assert_int_equal(recording->intervals[1].duration_ns, 0);
+	assert_int_equal(recording->life_count, 2);
+	assert_string_equal(recording->lives[0].module, "module.wasm!function_0");
+	assert_string_equal(recording->lives[0].instance, "module.wasm!function_1");
+	assert_int_equal(recording->lives[0].start_ns, 3);
+	assert_int_equal(recording->lives[0].end_ns, 11);
+	assert_true(recording->lives[0].has_ended);
+	assert_false(recording->lives[1].has_ended);
+	recording_free(recording);
+	free(made);
+	pb_free(&out);
+	pb_free(&info);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_what_the_host_writes),
 		cmocka_unit_test(reads_what_a_kill_leaves_at_every_page),
+		cmocka_unit_test(keeps_host_calls_and_lives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,86 @@ static void counts_a_function_once_a_sample(void **state)
 	recording_free(recording);
 }
 
+/* The root of a tree is a group; parents come before what they call. */
+static void makes_a_call_tree(void **state)
+{
+	struct recording *recording = read_small();
+	struct totals *totals = totals_new();
+	const struct totals_node *root, *start, *call;
+
+	(void)state;
+	assert_int_equal(totals_add(totals, recording), 0);
+	assert_int_equal(totals_finish(totals), 0);
+	/* app: _start, kernel, helper, grow, the host call below kernel and _start; the other's two
+	 */
+	assert_int_equal(totals->node_count, 1 + 1 + 2 + 1 + 2 + 3);
+	root = &totals->nodes[totals->node_order[0]];
+	assert_int_equal(root->parent, TOTALS_NONE);
+	assert_string_equal(totals->groups[root->function].module, "app.wasm");
+	assert_int_equal(root->total.cpu_ns, 1600000000);
+	assert_int_equal(root->self.cpu_ns, 0);
+	start = &totals->nodes[totals->node_order[1]];
+	assert_int_equal(start->parent, totals->node_order[0]);
+	assert_string_equal(totals->functions[start->function].name, "_start");
+	for (uint32_t i = 0; i < totals->node_count; i++) {
+		call = &totals->nodes[i];
+		assert_true(call->parent == TOTALS_NONE || call->parent < i);
+	}
+	totals_free(totals);
+	recording_free(recording);
+}
+
+static void expect_parts(enum totals_by by, const char *first, uint64_t first_samples,
+			 const char *second, uint64_t second_samples)
+{
+	struct recording *recording = read_small();
+	struct totals *totals = totals_new();
+	const struct totals_row *part;
+
+	totals->by = by;
+	totals->label_key = "tenant";
+	assert_int_equal(totals_add(totals, recording), 0);
+	assert_int_equal(totals_finish(totals), 0);
+	assert_int_equal(totals->part_count, second != NULL ? 2 : 1);
+	part = &totals->parts[totals->part_order[0]];
+	assert_string_equal(part->module, first);
+	assert_int_equal(part->weight.samples, first_samples);
+	assert_int_not_equal(part->hottest, TOTALS_NONE);
+	if (second != NULL) {
+		part = &totals->parts[totals->part_order[1]];
+		assert_string_equal(part->module, second);
+		assert_int_equal(part->weight.samples, second_samples);
+	}
+	totals_free(totals);
+	recording_free(recording);
+}
+
+static void splits_by_what_was_asked_for(void **state)
+{
+	(void)state;
+	expect_parts(TOTALS_BY_MODULE, "app.wasm", 170, EVIL_NAME, 25);
+	expect_parts(TOTALS_BY_LABEL, "(no tenant)", 195, NULL, 0);
+}
+
+static void splits_by_thread(void **state)
+{
+	struct recording *recording = read_small();
+	struct totals *totals = totals_new();
+
+	(void)state;
+	totals->by = TOTALS_BY_THREAD;
+	assert_int_equal(totals_add(totals, recording), 0);
+	assert_int_equal(totals_finish(totals), 0);
+	/* A thread without a name is not the one of that number which has one. */
+	assert_int_equal(totals->part_count, 3);
+	assert_string_equal(totals->parts[totals->part_order[0]].module, "worker-2 (4244)");
+	assert_int_equal(totals->parts[totals->part_order[0]].instances_sampled, 1);
+	assert_string_equal(totals->parts[totals->part_order[1]].module, "worker-1 (4243)");
+	assert_string_equal(totals->parts[totals->part_order[2]].module, "(4244)");
+	totals_free(totals);
+	recording_free(recording);
+}
+
 /* Groups add up by identity, instances stay apart, time at once is counted once. */
 static void sums_several_recordings(void **state)
 {
@@ -95,7 +175,7 @@ static void sums_several_recordings(void **state)
 	struct totals *totals = totals_new();
 
 	(void)state;
-	second->time_unix_ns += 1000000000;
+	second->processes[0].time_unix_ns += 1000000000;
 	assert_int_equal(totals_add(totals, first), 0);
 	assert_int_equal(totals_add(totals, second), 0);
 	assert_int_equal(totals_finish(totals), 0);
@@ -147,6 +227,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_one_recording),
 		cmocka_unit_test(counts_a_function_once_a_sample),
+		cmocka_unit_test(makes_a_call_tree),
+		cmocka_unit_test(splits_by_what_was_asked_for),
+		cmocka_unit_test(splits_by_thread),
 		cmocka_unit_test(sums_several_recordings),
 		cmocka_unit_test(sums_waits_apart),
 	};

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* merge.c - `guestprof merge`: several recordings, or a part of one, as one recording. */
+#include "preload/cmd/command.h"
+#include "preload/cmd/reading.h"
+#include "preload/cmd/say.h"
+#include "preload/encode/pprof.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+struct options {
+	const char *out;
+	struct reading_options reading;
+};
+
+/* False after having said what is wrong. */
+static bool read_options(struct options *options, int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "output", required_argument, NULL, 'o' },
+		READING_OPTIONS,
+		{ 0 },
+	};
+	int option;
+
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "o:", names, NULL)) != -1) {
+		if (option == 'o')
+			options->out = optarg;
+		else if (!reading_is_option(option) ||
+			 !reading_option(&options->reading, option, optarg))
+			return false;
+	}
+	if (options->out == NULL)
+		say_line("merge: -o names the file to write");
+	return options->out != NULL;
+}
+
+static bool ends_with_gz(const char *name)
+{
+	size_t length = strlen(name);
+
+	return strcmp(name, "-") == 0 || (length > 3 && strcmp(name + length - 3, ".gz") == 0);
+}
+
+static int write_recording(const char *name, const struct recording *recording)
+{
+	char samples[SAY_COUNT_SIZE];
+	struct output *output = output_open(name, ends_with_gz(name));
+	int error = output != NULL ? pprof_write_recording(recording, output) : -errno;
+	int close_error = output != NULL ? output_close(output, error == 0) : 0;
+	uint64_t count = 0;
+
+	if (error == 0)
+		error = close_error;
+	if (error != 0) {
+		say_line("%s: %s", name, strerror(-error));
+		return COMMAND_BAD;
+	}
+	for (size_t i = 0; i < recording->sample_count; i++)
+		count += recording->samples[i].count;
+	if (strcmp(name, "-") != 0)
+		say_line("wrote %s: %s samples of %zu process%s", name, say_count(samples, count),
+			 recording->process_count, recording->process_count == 1 ? "" : "es");
+	return COMMAND_OK;
+}
+
+int merge_command(int argc, char **argv)
+{
+	struct options options = { .reading = { .command = "merge" } };
+	struct recording *recording = NULL;
+	int status = COMMAND_BAD;
+
+	if (read_options(&options, argc, argv))
+		recording = reading_open(&options.reading, argv + optind, (size_t)(argc - optind));
+	if (recording != NULL && recording->sample_count == 0) {
+		say_line("%s: no samples in it%s%s, nothing was written", recording->path,
+			 recording->filter[0] != '\0' ? " with " : "", recording->filter);
+		status = COMMAND_NO_SAMPLES;
+	} else if (recording != NULL) {
+		status = write_recording(options.out, recording);
+	}
+	recording_free(recording);
+	reading_free(&options.reading);
+	return status;
+}
