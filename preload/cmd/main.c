@@ -21,6 +21,10 @@ static const struct subcommand {
 	  "[--by group|module|label:KEY|instance|thread|function|line] [--tree] [--cum] [--lines] "
 	  "[-n ROWS] [--json] [--names FILE] [--wasm FILE|DIR] [FILTERS] [FILE...]",
 	  "who used the CPU, then the hottest functions" },
+	{ "diff", diff_command,
+	  "[--fail-above POINTS] [--json | --to folded|html [-o OUT]] [-n ROWS] [FILTERS] BEFORE "
+	  "AFTER",
+	  "what changed, by share of the CPU time, and what is only noise" },
 	{ "export", export_command,
 	  "--to firefox|speedscope|folded|pprof|html [-o OUT] [--by instance] [--value wall] "
 	  "[--groups N] [--sources DIR] [--wasm FILE|DIR] [FILTERS] [FILE...]",
