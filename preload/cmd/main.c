@@ -36,6 +36,14 @@ static const struct subcommand {
 	{ "symbolize", symbolize_command,
 	  "[--wasm FILE|DIR] [--source-map FROM=TO] [-o OUT] [FILE]",
 	  "the same recording with names, lines and inlined callers from wasm files" },
+	{ "share", share_command,
+	  "--label KEY=VALUE|--module NAME|--instance NAME [--keep-label KEY] [--no-time] "
+	  "[--with-debug] -o OUT FILE...",
+	  "a file that is safe to hand to a tenant" },
+	{ "audit", audit_command,
+	  "--label KEY=VALUE|--module NAME|--instance NAME [--keep-label KEY] [--with-debug] "
+	  "[--against REC]... FILE",
+	  "is there anything in FILE that is not the tenant's? 1: yes, and what" },
 	{ "list", list_command, "[--dir DIR] [--json]",
 	  "processes that guestprof is preloaded into, and which of them record" },
 	{ "status", status_command, "[--json] [--dir DIR] [PID|SOCKET...]",
