@@ -59,6 +59,13 @@ static const struct subcommand {
 	  "get what it recorded, or the last minute of it" },
 	{ "top", top_command, "[-n COUNT] [--dir DIR] [PID|SOCKET]",
 	  "who uses the CPU now, again each second" },
+	{ "serve", serve_command,
+	  "[--dir DIR]... [--listen 127.0.0.1:6060] [--token-file FILE] [PID|SOCKET...]",
+	  "profiles of running processes over HTTP, for pprof, Parca, Pyroscope, Alloy, Prometheus" },
+	{ "push", push_command,
+	  "--to URL [--api pyroscope|parca] [--label KEY=VALUE]... [--by instance] [--token-file "
+	  "FILE] [--header-file FILE] [--follow DIR [--every 15s] | FILE...]",
+	  "send recordings, or what running processes write into DIR, to Pyroscope or Parca" },
 	{ "doctor", doctor_command, "[--json] PID | -- CMD [ARGS]",
 	  "what will be seen of a program or process, what not, and why; 3: nothing" },
 	{ "lib", lib_command, "", "path of the library, for LD_PRELOAD" },
