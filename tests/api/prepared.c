@@ -14,161 +14,9 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
+#include <unistd.h>
 
-#include <wasmtime.h>
-
-#include "preload/guestprof.h"
-
-static const char *folder;
-
-/* $outer calls $inner, which calls the host, which takes the samples. */
-static const char guest[] = "(module $%s (import \"host\" \"tick\" (func $tick))"
-			    "(func $%s_inner (call $tick))"
-			    "(func $%s_outer (export \"run\") (call $%s_inner) (call $tick)))";
-
-struct host {
-	wasm_engine_t *engine;
-	wasmtime_store_t *store;
-	wasmtime_context_t *context;
-	wasmtime_module_t *module;
-	wasmtime_func_t run;
-};
-
-/* What the host function does at each tick. */
-static void (*on_tick)(void *argument);
-static void *tick_argument;
-
-static wasm_trap_t *tick(void *env, wasmtime_caller_t *caller, const wasmtime_val_t *arguments,
-			 size_t argument_count, wasmtime_val_t *results, size_t result_count)
-{
-	(void)env, (void)caller, (void)arguments, (void)argument_count, (void)results;
-	(void)result_count;
-	if (on_tick != NULL)
-		on_tick(tick_argument);
-	return NULL;
-}
-
-static wasmtime_module_t *compile(wasm_engine_t *engine, const char *text)
-{
-	wasm_byte_vec_t wasm;
-	wasmtime_module_t *module;
-
-	assert_null(wasmtime_wat2wasm(text, strlen(text), &wasm));
-	assert_null(wasmtime_module_new(engine, (uint8_t *)wasm.data, wasm.size, &module));
-	wasm_byte_vec_delete(&wasm);
-	return module;
-}
-
-static wasmtime_module_t *compile_guest(wasm_engine_t *engine, const char *name)
-{
-	char text[400];
-
-	snprintf(text, sizeof(text), guest, name, name, name, name);
-	return compile(engine, text);
-}
-
-static void instantiate(struct host *host)
-{
-	wasm_functype_t *type = wasm_functype_new_0_0();
-	wasmtime_extern_t import = { .kind = WASMTIME_EXTERN_FUNC }, item;
-	wasmtime_instance_t instance;
-	wasm_trap_t *trap = NULL;
-
-	wasmtime_func_new(host->context, type, tick, NULL, NULL, &import.of.func);
-	wasm_functype_delete(type);
-	assert_null(
-		wasmtime_instance_new(host->context, host->module, &import, 1, &instance, &trap));
-	assert_true(wasmtime_instance_export_get(host->context, &instance, "run", 3, &item));
-	host->run = item.of.func;
-}
-
-static void host_open(struct host *host, const char *name)
-{
-	host->engine = wasm_engine_new();
-	host->store = wasmtime_store_new(host->engine, NULL, NULL);
-	host->context = wasmtime_store_context(host->store);
-	host->module = compile_guest(host->engine, name);
-	instantiate(host);
-}
-
-static void host_close(struct host *host)
-{
-	wasmtime_store_delete(host->store);
-	wasmtime_module_delete(host->module);
-	wasm_engine_delete(host->engine);
-}
-
-static void run(struct host *host)
-{
-	wasm_trap_t *trap = NULL;
-
-	assert_null(wasmtime_func_call(host->context, &host->run, NULL, 0, NULL, 0, &trap));
-	assert_null(trap);
-}
-
-static guestprof_module_set *prepare(const struct host *host, const char *name)
-{
-	const void *modules[] = { host->module };
-	guestprof_module_set *set = NULL;
-	char why[200];
-
-	assert_int_equal(guestprof_set_new(host->engine, name != NULL ? &name : NULL, modules, 1,
-					   &set, why, sizeof(why)),
-			 0);
-	assert_non_null(set);
-	assert_string_equal(why, "");
-	return set;
-}
-
-static guestprof_profile *start(const char *name, uint64_t interval_ns, guestprof_module_set *set)
-{
-	guestprof_profile *profile = NULL;
-
-	assert_int_equal(guestprof_profile_new(name, interval_ns, set, &profile), 0);
-	assert_non_null(profile);
-	return profile;
-}
-
-static void finish(guestprof_profile *profile, const char *file)
-{
-	char path[300];
-
-	snprintf(path, sizeof(path), "%s/%s.pb.gz", folder, file);
-	assert_int_equal(guestprof_profile_finish(profile, path), 0);
-}
-
-static int samples_kept;
-
-static void sample(void *profile)
-{
-	int kept = guestprof_profile_sample(profile, 1000000);
-
-	assert_true(kept == 0 || kept == 1);
-	samples_kept += kept;
-}
-
-static void sample_into(guestprof_profile *profile)
-{
-	on_tick = profile != NULL ? sample : NULL;
-	tick_argument = profile;
-	samples_kept = 0;
-}
-
-/* The clock must have learned the engine's exit record once; a few ticks of the process's do. */
-static void warm_up(struct host *host)
-{
-	struct timespec begin, now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-	do {
-		run(host);
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 <
-		 300);
-}
+#include "tests/api/guest_host.h"
 
 static void test_stacks_of_listed_modules(void **unused)
 {
@@ -188,6 +36,16 @@ static void test_stacks_of_listed_modules(void **unused)
 	sample_into(NULL);
 	finish(profile, "listed");
 	host_close(&host);
+}
+
+static __thread guestprof_profile *ticked;
+
+static void sample_ticked(void *unused)
+{
+	(void)unused;
+	/* 16 MB wait for our thread, which comes by 20 times a second */
+	while (ticked != NULL && guestprof_profile_sample(ticked, 1000) != 1)
+		usleep(50000);
 }
 
 struct both {
@@ -228,11 +86,72 @@ static void test_two_profiles_from_one_set_are_independent(void **unused)
 	host_close(&host);
 }
 
+/* A host thread with a store of its own: the guest's module and the set are everybody's. */
+struct sampler {
+	struct host host;
+	guestprof_profile *own, *common;
+	pthread_t thread;
+};
+
+static pthread_barrier_t both_ready;
+
+static void *sample_on_a_thread(void *argument)
+{
+	struct sampler *sampler = argument;
+	struct host *host = &sampler->host;
+
+	host->store = wasmtime_store_new(host->engine, NULL, NULL);
+	host->context = wasmtime_store_context(host->store);
+	instantiate(host);
+	pthread_barrier_wait(&both_ready);
+	for (int i = 0; i < 1500; i++) {
+		ticked = i % 3 == 0 ? sampler->common : sampler->own;
+		run(host);
+	}
+	ticked = NULL;
+	wasmtime_store_delete(host->store);
+	return NULL;
+}
+
+/* Each of two threads samples into a profile of its own and one of both. */
+static void test_two_threads_and_three_profiles(void **unused)
+{
+	struct sampler samplers[2];
+	struct host host;
+	guestprof_module_set *set;
+	guestprof_profile *common;
+
+	(void)unused;
+	host_open(&host, "threaded");
+	warm_up(&host);
+	set = prepare(&host, NULL);
+	common = start("common", 3000000, set);
+	on_tick = sample_ticked;
+	pthread_barrier_init(&both_ready, NULL, 2);
+	for (int i = 0; i < 2; i++) {
+		samplers[i].host = host;
+		samplers[i].common = common;
+		samplers[i].own = start(i == 0 ? "one" : "two", i == 0 ? 1000000 : 2000000, set);
+		assert_int_equal(
+			pthread_create(&samplers[i].thread, NULL, sample_on_a_thread, &samplers[i]),
+			0);
+	}
+	guestprof_set_unref(set);
+	for (int i = 0; i < 2; i++)
+		pthread_join(samplers[i].thread, NULL);
+	on_tick = NULL;
+	/* begun first, ended between the others */
+	finish(samplers[0].own, "one");
+	finish(common, "common");
+	finish(samplers[1].own, "two");
+	host_close(&host);
+}
+
 static void test_unlisted_modules_are_counted_never_stored(void **unused)
 {
 	struct host listed, other;
 	guestprof_module_set *set;
-	guestprof_profile *profile;
+	guestprof_profile *profile, *beside;
 
 	(void)unused;
 	host_open(&listed, "wanted");
@@ -247,7 +166,14 @@ static void test_unlisted_modules_are_counted_never_stored(void **unused)
 	run(&listed);
 	assert_int_equal(samples_kept, 2);
 	sample_into(NULL);
+	/* another profile of the same process has its own numbers */
+	beside = start("beside", 10000000, set);
+	sample_into(beside);
+	run(&other);
+	sample_into(NULL);
+	assert_int_equal(guestprof_profile_sample(beside, 1), 0); /* no guest at all */
 	finish(profile, "unlisted");
+	finish(beside, "beside");
 	guestprof_set_unref(set);
 	host_close(&other);
 	host_close(&listed);
@@ -276,7 +202,7 @@ static void test_modules_without_functions_are_skipped(void **unused)
 
 static void test_another_engines_module_is_refused(void **unused)
 {
-	wasm_engine_t *one = wasm_engine_new(), *two = wasm_engine_new();
+	wasm_engine_t *one = wasm_engine_new(), *two = wasm_engine_new(), *three;
 	wasm_engine_t *clone = wasmtime_engine_clone(one);
 	wasmtime_module_t *mine = compile_guest(one, "mine");
 	wasmtime_module_t *foreign = compile_guest(two, "foreign");
@@ -290,6 +216,11 @@ static void test_another_engines_module_is_refused(void **unused)
 	assert_string_equal(why, "module 1 was made by another engine");
 	assert_int_equal(guestprof_set_new(clone, NULL, modules, 1, &set, why, sizeof(why)), 0);
 	guestprof_set_unref(set);
+	/* one that has made nothing yet */
+	three = wasm_engine_new();
+	assert_int_equal(guestprof_set_new(three, NULL, modules, 1, &set, why, sizeof(why)),
+			 -EXDEV);
+	wasm_engine_delete(three);
 	wasmtime_module_delete(mine);
 	wasmtime_module_delete(foreign);
 	wasm_engine_delete(clone);
@@ -422,6 +353,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stacks_of_listed_modules),
 		cmocka_unit_test(test_two_profiles_from_one_set_are_independent),
+		cmocka_unit_test(test_two_threads_and_three_profiles),
 		cmocka_unit_test(test_unlisted_modules_are_counted_never_stored),
 		cmocka_unit_test(test_modules_without_functions_are_skipped),
 		cmocka_unit_test(test_another_engines_module_is_refused),

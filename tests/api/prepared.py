@@ -8,34 +8,15 @@ import ctypes
 import sys
 import time
 
+import table
+from table import address
 from wasmtime import Engine, FuncType, Func, Instance, Module, Store
 
 
-class Api(ctypes.Structure):
-    """struct guestprof_api, version 1."""
-    _fields_ = [
-        ("version", ctypes.c_uint32), ("size", ctypes.c_uint32),
-        ("set_new", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p),
-                                     ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t,
-                                     ctypes.POINTER(ctypes.c_void_p), ctypes.c_char_p, ctypes.c_size_t)),
-        ("set_ref", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)),
-        ("set_unref", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
-        ("set_count", ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p)),
-        ("profile_new", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_void_p,
-                                         ctypes.POINTER(ctypes.c_void_p))),
-        ("profile_sample", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64)),
-        ("profile_host_call", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)),
-        ("profile_finish", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)),
-        ("profile_drop", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
-    ]
+GUESTPROF_INSTANCE = 1
 
 
-def address(handle):
-    return ctypes.cast(handle, ctypes.c_void_p).value
-
-
-api = Api.in_dll(ctypes.CDLL(None), "guestprof_api")
-assert api.version >= 1 and api.size >= ctypes.sizeof(Api)
+api = table.api()
 
 engine = Engine()
 store = Store(engine)
@@ -49,10 +30,21 @@ def tick():
         assert api.profile_sample(profile, 1000) == 1
 
 
-work = Instance(store, module, [Func(store, FuncType([], []), tick)]).exports(store)["work"]
-end = time.thread_time() + 0.3  # until the clock has learned this engine's exit record
-while time.thread_time() < end:
-    work(store)
+def burn(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        for _ in range(100):
+            work(store)
+
+
+def label(key, value):
+    handle = instance._instance  # wasmtime_instance_t; the binding keeps it by value
+    return api.instance_label(GUESTPROF_INSTANCE, address(store._context()), ctypes.addressof(handle), key, value)
+
+
+instance = Instance(store, module, [Func(store, FuncType([], []), tick)])
+work = instance.exports(store)["work"]
+burn(0.5)  # until the clock has learned this engine's exit record
 
 modules = (ctypes.c_void_p * 1)(address(module.ptr()))
 made = ctypes.c_void_p()
@@ -61,7 +53,12 @@ assert api.set_new(address(engine.ptr()), None, modules, 1, ctypes.byref(made), 
 assert api.profile_new(b"py", 1000000, made, ctypes.byref(profile)) == 0
 api.set_unref(made)
 ticking = True
-for _ in range(25):
+for _ in range(10):
+    work(store)
+assert label(b"tenant", b"acme") == 0
+for _ in range(15):
     work(store)
 ticking = False
+assert label(b"wasm_state", b"x") < 0
 assert api.profile_finish(profile, sys.argv[1].encode()) == 0
+burn(0.5)

@@ -22,6 +22,7 @@ struct Api {
     profile_host_call: extern "C" fn(*mut c_void, c_int, *const c_char) -> c_int,
     profile_finish: extern "C" fn(*mut c_void, *const c_char) -> c_int,
     profile_drop: extern "C" fn(*mut c_void),
+    instance_label: extern "C" fn(c_int, *const c_void, *const Instance, *const c_char, *const c_char) -> c_int,
 }
 
 #[repr(C)]
@@ -70,6 +71,7 @@ extern "C" fn tick(env: *mut c_void, _: *mut c_void, _: *const c_void, _: usize,
     null_mut()
 }
 
+const GUESTPROF_INSTANCE: c_int = 1;
 const GUEST: &str = "(module $rs (import \"host\" \"tick\" (func $tick)) (func $work (export \"work\") (call $tick)))";
 
 fn main() {
@@ -107,7 +109,12 @@ fn main() {
         assert_eq!((api.set_new)(engine, null(), modules.as_ptr(), 1, &mut set, null_mut(), 0), 0);
         assert_eq!((api.profile_new)(name.as_ptr(), 1_000_000, set, &mut profiling.profile), 0);
         (api.set_unref)(set);
-        for _ in 0..25 {
+        let (key, value) = (CString::new("tenant").unwrap(), CString::new("acme").unwrap());
+        for _ in 0..10 {
+            call();
+        }
+        assert_eq!((api.instance_label)(GUESTPROF_INSTANCE, context, &instance, key.as_ptr(), value.as_ptr()), 0);
+        for _ in 0..15 {
             call();
         }
         assert_eq!((api.profile_finish)(profiling.profile, path.as_ptr()), 0);

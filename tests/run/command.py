@@ -108,6 +108,13 @@ def google_pprof():
         expect(label in tags.stdout, f"no label {label}: {tags.stdout}")
 
 
+@test("record of a guest that was too quick")
+def too_quick():
+    with harness.folder() as path:
+        run = run_recorded(host(NEWEST, "split.wasm", "run", "argument=1", "calls=1"), path / "out.pb.gz", hz=1)
+        expect("guestprof: no samples: " in run.stderr, run.stderr)
+
+
 @test("bad input: 2 and one line")
 def bad_input():
     with harness.folder() as path:
@@ -115,7 +122,9 @@ def bad_input():
         (path / "empty").write_bytes(b"")
         for words in (["report", path / "garbage"], ["report", path / "absent"], ["report", path / "empty"],
                       ["report", "--no-such-option"], ["export", "--to", "nothing", path / "garbage"],
-                      ["no-such-command"], ["report", path]):
+                      ["no-such-command"], ["report", path],
+                      ["export", "--to", "folded", "--sources", path, path / "garbage"],
+                      ["diff", "--sources", path, path / "garbage", path / "garbage"]):
             run = guestprof(*words, cwd=path)
             expect(run.status == 2, f"{words}: status {run.status}")
             expect(len(run.stderr.splitlines()) == 1 and run.stderr.startswith("guestprof"), f"{words}: {run.stderr}")

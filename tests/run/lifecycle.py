@@ -46,16 +46,17 @@ def nothing_seen():
 
 @test("no guest: under 2 ms more at start")
 def start_cost():
-    def times(env):
-        for _ in range(60):
-            started = time.perf_counter()
-            subprocess.run(["/bin/true"], env=env, check=True)
-            yield 1000 * (time.perf_counter() - started)
+    """In turns, so that what else the machine does meets both alike."""
+    def milliseconds(env):
+        started = time.perf_counter()
+        subprocess.run(["/bin/true"], env=env, check=True)
+        return 1000 * (time.perf_counter() - started)
 
-    with_us = statistics.median(times(environment(LD_PRELOAD=str(LIBRARY))))
-    without = statistics.median(times(environment()))
-    print(f"# /bin/true: {without:.2f} ms, preloaded {with_us:.2f} ms")
-    expect(with_us - without < 2, f"{with_us - without:.2f} ms more")
+    environments = environment(LD_PRELOAD=str(LIBRARY)), environment()
+    pairs = [[milliseconds(env) for env in environments] for _ in range(80)]
+    more = statistics.median(with_us - without for with_us, without in pairs)
+    print(f"# /bin/true: {statistics.median(pair[1] for pair in pairs):.2f} ms, preloaded {more:+.2f} ms")
+    expect(more < 2, f"{more:.2f} ms more")
 
 
 def status_of(command, **options):

@@ -32,6 +32,16 @@ def picture():
         expect(part in shown, f"no {part!r} in it")
 
 
+@test("README: its pictures of viewers are there, small, and all of them shown")
+def screens():
+    shown = set(re.findall(r"!\[[^\]]+\]\((scripts/pictures/[\w.-]+)\)", (ROOT / "README.md").read_text()))
+    made = {str(file.relative_to(ROOT)) for file in (ROOT / "scripts/pictures").glob("*.png")}
+    expect(made and shown == made, f"shown {sorted(shown)}, made {sorted(made)}")
+    for name in made:
+        content = (ROOT / name).read_bytes()
+        expect(content[:8] == b"\x89PNG\r\n\x1a\n" and len(content) < 150_000, f"{name}: {len(content)} bytes")
+
+
 @test("README: installed, recorded by the command and by LD_PRELOAD alone, read and exported")
 def commands():
     with folder() as path:

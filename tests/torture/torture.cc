@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // torture.cc - a host that does at once what unwinders, loaders and samplers fight over.
 //
-// GUEST PLUGIN SECONDS: threads run guests, load and drop modules, throw through several frames,
-// open and close a library that throws, and allocate. Every second each must have got on; a thread
-// that has not for STALL_SECONDS ends the program with status 1.
+// GUEST PLUGIN SECONDS [gaps]: threads run guests, load and drop modules, throw through several
+// frames, open and close a library that throws, and allocate. A thread that has not got on for
+// STALL_SECONDS ends the program with status 1, and it says since when. With gaps, what each kind
+// of thread did, and the longest time in which one of them did not get on, is printed at the end.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -21,7 +22,7 @@
 namespace
 {
 
-constexpr int STALL_SECONDS = 3; // nine threads share two cores
+constexpr double STALL_SECONDS = 3; // nine threads share two cores
 
 std::atomic<bool> is_over{ false };
 std::vector<char> guest;
@@ -67,18 +68,44 @@ void run_guest(const wasmtime_module_t *module, int32_t argument)
 	wasmtime_store_delete(store);
 }
 
-void guests(std::atomic<uint64_t> &progress)
+using clock_type = std::chrono::steady_clock;
+
+double seconds_since(clock_type::time_point start)
+{
+	return std::chrono::duration<double>(clock_type::now() - start).count();
+}
+
+const clock_type::time_point started = clock_type::now();
+
+// How far a thread is: it writes, the watch reads.
+class progress
+{
+      public:
+	void operator++(int)
+	{
+		const double now = seconds_since(started), gap = now - last;
+
+		last = now;
+		count++;
+		if (gap > longest)
+			longest = gap;
+	}
+	std::atomic<uint64_t> count{ 0 };
+	std::atomic<double> last{ 0 }, longest{ 0 }; // in seconds since the start; seconds
+};
+
+void guests(progress &done)
 {
 	wasmtime_module_t *module = module_new();
 
-	for (; !is_over; progress++)
+	for (; !is_over; done++)
 		run_guest(module, 20);
 	wasmtime_module_delete(module);
 }
 
-void modules(std::atomic<uint64_t> &progress)
+void modules(progress &done)
 {
-	for (; !is_over; progress++) {
+	for (; !is_over; done++) {
 		wasmtime_module_t *module = module_new();
 
 		run_guest(module, 1);
@@ -93,18 +120,18 @@ __attribute__((noinline)) int throw_below(int depth)
 	return throw_below(depth - 1) + 1;
 }
 
-void throws(std::atomic<uint64_t> &progress)
+void throws(progress &done)
 {
-	for (; !is_over; progress++)
+	for (; !is_over; done++)
 		try {
 			throw_below(10);
 		} catch (const std::runtime_error &) {
 		}
 }
 
-void libraries(std::atomic<uint64_t> &progress)
+void libraries(progress &done)
 {
-	for (; !is_over; progress++) {
+	for (; !is_over; done++) {
 		void *handle = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
 
 		must(handle != nullptr, "dlopen");
@@ -118,9 +145,9 @@ void libraries(std::atomic<uint64_t> &progress)
 	}
 }
 
-void allocations(std::atomic<uint64_t> &progress)
+void allocations(progress &done)
 {
-	for (; !is_over; progress++)
+	for (; !is_over; done++)
 		for (size_t size = 16; size < 1 << 16; size *= 2) {
 			void *block = std::malloc(size);
 
@@ -131,33 +158,38 @@ void allocations(std::atomic<uint64_t> &progress)
 
 struct job {
 	const char *name;
-	void (*body)(std::atomic<uint64_t> &progress);
-	std::atomic<uint64_t> progress{ 0 };
-	uint64_t seen = 0;
-	int idle_seconds = 0;
+	void (*body)(progress &done);
+	progress done;
 };
 
-void watch(std::vector<job> &jobs, int seconds)
+void watch(std::vector<job> &jobs, double seconds)
 {
-	for (int second = 0; second < seconds; second++) {
-		std::this_thread::sleep_for(std::chrono::seconds(1));
+	while (seconds_since(started) < seconds) {
+		std::this_thread::sleep_for(std::chrono::milliseconds(200));
 		for (job &each : jobs) {
-			each.idle_seconds = each.progress == each.seen ? each.idle_seconds + 1 : 0;
-			each.seen = each.progress;
-			if (each.idle_seconds < STALL_SECONDS)
+			const double last = each.done.last;
+
+			if (seconds_since(started) - last < STALL_SECONDS)
 				continue;
-			std::fprintf(stderr, "torture: %s stands still after %d s\n", each.name,
-				     second);
+			std::fprintf(stderr, "torture: %s stands still since %.1f s\n", each.name,
+				     last);
 			_exit(1);
 		}
 	}
+}
+
+void print_gaps(const std::vector<job> &jobs)
+{
+	for (const job &each : jobs)
+		std::printf("gap %s %.3f s, %llu times\n", each.name, each.done.longest.load(),
+			    static_cast<unsigned long long>(each.done.count));
 }
 
 } // namespace
 
 int main(int count, char **words)
 {
-	must(count == 4, "GUEST PLUGIN SECONDS");
+	must(count == 4 || count == 5, "GUEST PLUGIN SECONDS [gaps]");
 	std::FILE *file = std::fopen(words[1], "rb");
 	must(file != nullptr, "guest");
 	for (int byte; (byte = std::getc(file)) != EOF;)
@@ -166,24 +198,30 @@ int main(int count, char **words)
 	plugin = words[2];
 	engine = wasm_engine_new();
 
-	std::vector<job> jobs(9);
-	void (*const bodies[9])(std::atomic<uint64_t> &) = { guests,	guests,	     modules,
-							     throws,	throws,	     libraries,
-							     libraries, allocations, allocations };
-	const char *const names[9] = { "guests",    "guests",	   "modules",
-				       "throws",    "throws",	   "libraries",
-				       "libraries", "allocations", "allocations" };
+	static const struct {
+		const char *name;
+		void (*body)(progress &done);
+	} kinds[] = {
+		{ "guests", guests },		{ "guests", guests },
+		{ "modules", modules },		{ "throws", throws },
+		{ "throws", throws },		{ "libraries", libraries },
+		{ "libraries", libraries },	{ "allocations", allocations },
+		{ "allocations", allocations },
+	};
+	std::vector<job> jobs(sizeof(kinds) / sizeof(*kinds));
 	std::vector<std::thread> threads;
 	for (size_t i = 0; i < jobs.size(); i++) {
-		jobs[i].name = names[i];
-		jobs[i].body = bodies[i];
-		threads.emplace_back(jobs[i].body, std::ref(jobs[i].progress));
+		jobs[i].name = kinds[i].name;
+		jobs[i].done.last = seconds_since(started);
+		threads.emplace_back(kinds[i].body, std::ref(jobs[i].done));
 	}
-	watch(jobs, std::atoi(words[3]));
+	watch(jobs, std::atof(words[3]));
 	is_over = true;
 	for (std::thread &thread : threads)
 		thread.join();
 	wasm_engine_delete(engine);
+	if (count == 5)
+		print_gaps(jobs);
 	std::printf("torture: no stall\n");
 	return 0;
 }

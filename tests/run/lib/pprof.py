@@ -65,7 +65,7 @@ def message(data):
 
 
 class Profile:
-    """samples: list of Sample. stats: counters by name. info: process facts. groups, types."""
+    """samples: list of Sample. stats: counters by name. info: process facts. groups, types. hostcalls: rows by (function, module)."""
 
     def __init__(self, data):
         if data[:2] == b"\x1f\x8b":
@@ -73,6 +73,7 @@ class Profile:
         self.size, self.raw = len(data), data
         self.strings, self.mappings, self.functions, self.locations = [], {}, {}, {}
         self.stats, self.info, self.groups, self.types = {}, {}, {}, []
+        self.hostcalls, self.intervals = {}, []
         self.period = self.time_ns = self.duration_ns = 0
         raw = []
         for number, value in fields(data):
@@ -106,6 +107,12 @@ class Profile:
         elif number == 1003:
             row = message(value)
             self.groups[row.get(1), row.get(2)] = row  # a later one replaces
+        elif number == 1004:
+            row = message(value)
+            self.intervals.append((row[1].decode(), row.get(2, 0), row.get(3, 0), row.get(4, 0)))
+        elif number == 1008:
+            row = message(value)
+            self.hostcalls[self.strings[row.get(1, 0)], self.strings[row.get(2, 0)]] = row  # a later one replaces
 
     def _frames(self, location_id):
         """Caller first: a location's lines are innermost first."""

@@ -116,14 +116,19 @@ def in_guest():
     compare(host("43.0.0", "split.wasm", "run", "argument=300", "cpu_ms=1500"))
 
 
+@test("gdb: wasmtime command line")
+def command_line():
+    compare([sorted(ENGINES.glob("wasmtime-cli-*/wasmtime"))[-1], "run", "-C", "cache=n", HOSTS / "wasi.wasm"])
+
+
 @test("gdb: python")
 def python():
-    compare([PYTHON, ROOT / "tests/host/callbacks.py", HOSTS / "calls.wasm", "callback", "1.5"])
+    compare([PYTHON, ROOT / "tests/host/callbacks.py", HOSTS / "calls.wasm", "callback", "4"])
 
 
 @test("gdb: python, own unwinder")
 def python_own():
-    compare([PYTHON, ROOT / "tests/host/callbacks.py", HOSTS / "calls.wasm", "callback", "1.5"], GUESTPROF_UNWINDER="own")
+    compare([PYTHON, ROOT / "tests/host/callbacks.py", HOSTS / "calls.wasm", "callback", "4"], GUESTPROF_UNWINDER="own")
 
 
 @test("gdb: wizer")

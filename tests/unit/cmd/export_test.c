@@ -130,7 +130,7 @@ static void refuses_with_one_line(void **state)
 
 	(void)state;
 	assert_int_equal(export("--to svg guestprof.python3.4242.pb"), COMMAND_BAD);
-	expect_told("--to takes firefox or folded, not svg");
+	expect_told("--to takes firefox, speedscope, html, pprof or folded, not svg");
 	capture_free(&fixture.capture);
 	assert_int_equal(export("guestprof.python3.4242.pb"), COMMAND_BAD);
 	capture_free(&fixture.capture);

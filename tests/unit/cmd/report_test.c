@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <inttypes.h>
+
 #include "preload/cmd/command.h"
 #include "preload/cmd/report.h"
 #include "preload/encode/escape.h"
@@ -92,8 +94,8 @@ static void shows_waits_in_a_table(void **state)
 	free(write_waiting(SMALL));
 	assert_int_equal(report(&capture, SMALL, NULL, NULL), COMMAND_OK);
 	assert_non_null(strstr(capture.out, "  waiting   2.25 s;"));
-	assert_non_null(strstr(capture.out, "\nGROUP               WAIT s   CPU s "));
-	assert_non_null(strstr(capture.out, "\napp.wasm              2.25    0.10 "));
+	assert_non_null(strstr(capture.out, "\nGROUP              WAIT s   CPU s "));
+	assert_non_null(strstr(capture.out, "\napp.wasm             2.25    0.10 "));
 	assert_non_null(strstr(capture.out, "\n    1.50  66.7 % [read]               app.wasm "
 					    "              math::kernel<[u8; 32]>\n"));
 	assert_non_null(strstr(capture.out, "\n    0.25  11.1 % (parked)             app.wasm "
@@ -166,24 +168,98 @@ static void fails_with_one_clear_line(void **state)
 	built_free(built);
 }
 
-/* Wilson's interval, against values of R's binom::binom.wilson. */
-static void estimates_shares(void **state)
+static void draws_the_call_tree(void **state)
 {
-	uint64_t low, high;
+	struct capture capture;
 
 	(void)state;
-	report_interval(500000, 100, &low, &high);
-	assert_in_range(low, 403800, 403860);
-	assert_in_range(high, 596140, 596200);
-	report_interval(0, 50, &low, &high);
-	assert_int_equal(low, 0);
-	assert_in_range(high, 71300, 71400);
-	report_interval(1000000, 50, &low, &high);
-	assert_int_equal(high, 1000000);
-	report_interval(1000000, 0, &low, &high);
-	assert_int_equal(low, 0);
-	assert_int_equal(report_ppm(1, 3), 333333);
-	assert_int_equal(report_ppm(1, 0), 0);
+	write_small(SIZE_MAX);
+	setenv("LC_ALL", "C.UTF-8", 1);
+	assert_int_equal(report(&capture, "--tree", SMALL, NULL), COMMAND_OK);
+	expect_golden(capture.out_path, scratch_root("tests/data/small.tree.txt"));
+	capture_free(&capture);
+	setenv("LC_ALL", "C", 1);
+	assert_int_equal(report(&capture, "--tree", SMALL, NULL), COMMAND_OK);
+	assert_non_null(strstr(capture.out, "`-"));
+	for (const char *at = capture.out; *at != '\0'; at++)
+		assert_true((uint8_t)*at < 0x80);
+	capture_free(&capture);
+	unlink(SMALL);
+}
+
+/* As deep as a stack may be: the tree ends at its depth, and stays within its width. */
+static void bounds_a_deep_tree(void **state)
+{
+	struct built *built = calloc(1, sizeof(*built));
+	struct built_sample sample = {
+		.module = "deep", .state = "guest", .count = 40, .cpu_ns = 4
+	};
+	struct capture capture;
+	char *line, *rest;
+	static char names[64][24];
+
+	(void)state;
+	built_begin(built);
+	built_info(built, true);
+	built_mapping(built, "deep", SMALL_IDENTITY);
+	for (uint64_t i = 0; i < 64; i++) {
+		snprintf(names[i], sizeof(names[i]), "function_%" PRIu64, i);
+		sample.locations[63 - i] =
+			built_location(built, 1, i, FRAME_GUEST,
+				       (uint64_t[]){ built_function(built, names[i], "x.c"), 0 });
+	}
+	built_add_sample(built, &sample);
+	free(write_bytes(SMALL, built->out.bytes, built->out.size));
+	assert_int_equal(report(&capture, "--tree", SMALL, NULL), COMMAND_OK);
+	assert_non_null(strstr(capture.out, "below depth 32 are left out"));
+	assert_non_null(strstr(capture.out, "48 more callers"));
+	for (line = strtok_r(capture.out, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest))
+		assert_true(escape_columns(line) <= 100);
+	capture_free(&capture);
+	unlink(SMALL);
+	built_free(built);
+}
+
+static void says_what_limits_it_and_the_cure(void **state)
+{
+	struct capture capture;
+
+	(void)state;
+	write_small(SIZE_MAX);
+	assert_int_equal(report(&capture, SMALL, NULL, NULL), COMMAND_OK);
+	assert_non_null(strstr(capture.out,
+			       "\nWARNINGS\n  2.5 %: samples lost: 5; a thread's ring was full\n"));
+	assert_non_null(
+		strstr(capture.out, "\n      GUESTPROF_MEMORY=256M guestprof record -- CMD"));
+	assert_non_null(strstr(capture.out, "the clock is a cpu timer, which ticks 250 times"));
+	assert_non_null(strstr(capture.out, "195 samples are few"));
+	assert_non_null(strstr(capture.out, "in generated code that no engine described"));
+	assert_null(strstr(capture.out, "no source lines"));
+	capture_free(&capture);
+	unlink(SMALL);
+}
+
+static void shows_the_table_that_was_asked_for(void **state)
+{
+	struct capture capture;
+
+	(void)state;
+	write_small(SIZE_MAX);
+	assert_int_equal(report(&capture, "--by", "thread", SMALL), COMMAND_OK);
+	assert_non_null(strstr(capture.out, "\nTHREAD "));
+	assert_non_null(strstr(capture.out, "\nworker-1 (4243)  "));
+	capture_free(&capture);
+	assert_int_equal(report(&capture, "--by", "function", SMALL), COMMAND_OK);
+	assert_null(strstr(capture.out, "CORES"));
+	capture_free(&capture);
+	assert_int_equal(report(&capture, "--by=label:tenant", "--json", SMALL), COMMAND_OK);
+	assert_non_null(strstr(capture.out, "\"by\":{\"key\":\"label:tenant\",\"rows\":[{"
+					    "\"name\":\"(no tenant)\","));
+	capture_free(&capture);
+	assert_int_equal(report(&capture, "--by", "label:", SMALL), COMMAND_BAD);
+	capture_free(&capture);
+	unlink(SMALL);
 }
 
 int main(void)
@@ -196,7 +272,10 @@ int main(void)
 		cmocka_unit_test(says_what_is_torn),
 		cmocka_unit_test(sums_files_up),
 		cmocka_unit_test(fails_with_one_clear_line),
-		cmocka_unit_test(estimates_shares),
+		cmocka_unit_test(draws_the_call_tree),
+		cmocka_unit_test(bounds_a_deep_tree),
+		cmocka_unit_test(says_what_limits_it_and_the_cure),
+		cmocka_unit_test(shows_the_table_that_was_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);

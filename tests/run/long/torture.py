@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""torture.py - a minute of throws, dlopen and modules: no thread stands still, beside a run without guestprof."""
+
+import sys
+
+sys.path.insert(0, sys.path[0] + "/../lib")
+import harness
+import turmoil
+from harness import test
+
+SECONDS = 60
+
+
+def minute(hz):
+    """Alone before and after, so that a machine that gets busier is not held against anybody."""
+    before = turmoil.plain(SECONDS)
+    profile, gaps = turmoil.recorded(SECONDS, hz)
+    after = turmoil.plain(SECONDS)
+    turmoil.expect_calm(gaps, {kind: max(before[kind], after[kind]) for kind in before})
+    turmoil.expect_whole(profile)
+
+
+for each in (1000, 4000):
+    test("a minute of throws, dlopen and modules at {} Hz, whole stacks", each)(minute)
+
+if __name__ == "__main__":
+    sys.exit(harness.main())
