@@ -15,16 +15,13 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fno-omit-fr
 # Rooms by what they end up in; the order is the direction of includes.
 LIBRARY_ROOMS := symtab preload/base preload/sig preload/hook preload/load preload/runtime \
 	preload/sampler preload/unwind preload/profile preload/encode preload/control preload
-COMMAND_ROOMS := symtab preload/base preload/encode preload/lines preload/cmd
+COMMAND_ROOMS := symtab preload/base preload/encode preload/read preload/export preload/share preload/lines \
+	$(patsubst %,preload/cmd/%,symbolize report live doctor fleet) preload/cmd
 ROOMS := $(sort $(LIBRARY_ROOMS) $(COMMAND_ROOMS))
-
-# encode/ holds the host's writer and the command's readers and exporters.
-LIBRARY_ENCODE := $(patsubst %,preload/encode/%.c,chunk disk gzip paths pb rotation writer)
 
 sources = $(wildcard $(1)/*.c)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-LIBRARY_SOURCES := $(foreach room,$(filter-out preload/encode,$(LIBRARY_ROOMS)),$(call sources,$(room))) \
-	$(wildcard $(LIBRARY_ENCODE))
+LIBRARY_SOURCES := $(foreach room,$(LIBRARY_ROOMS),$(call sources,$(room)))
 # control/ is the host's, but for what both sides say.
 COMMAND_SOURCES := $(foreach room,$(COMMAND_ROOMS),$(call sources,$(room))) preload/control/protocol.c
 
@@ -40,7 +37,7 @@ $(BUILD)/obj/%.o: %.c
 	$(Q)$(CC) $(ALL_CFLAGS) $(CFLAGS_$(subst /,_,$(patsubst %/,%,$(dir $<)))) -c -o $@ $<
 
 # The assembler takes these in (.incbin), which -MMD does not see.
-$(BUILD)/obj/preload/encode/html_assets.o: $(wildcard preload/encode/html/*)
+$(BUILD)/obj/preload/export/html_assets.o: $(wildcard preload/export/html/*)
 
 # The handler's code: no calls into the stack protector, small frames, proven by check-sigsafe.
 CFLAGS_preload_sig := -fno-stack-protector -fstack-usage -U_FORTIFY_SOURCE
@@ -75,9 +72,15 @@ LINKS_sampler := sampler hook sig base
 LINKS_unwind := unwind base symtab
 LINKS_profile := profile unwind load sig base symtab
 LINKS_encode := encode base symtab
+# its tests look at what exports make of it
+LINKS_read := read export encode base symtab
+LINKS_export := export read encode base symtab
+LINKS_share := share export read encode base symtab
 LINKS_control := control encode base
 LINKS_lines := lines symtab
-LINKS_cmd := cmd lines encode base control symtab
+# the command as a whole: its rooms serve each other
+LINKS_cmd := cmd symbolize report live doctor fleet lines share export read encode base control symtab
+$(foreach room,symbolize report live doctor fleet,$(eval LINKS_$(room) := $(LINKS_cmd)))
 LINKS_preload := preload hook base symtab
 
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c)
@@ -92,7 +95,7 @@ $(BUILD)/unit/%: tests/unit/%.c $$(foreach r,$$(LINKS_$$(firstword $$(subst /, ,
 unit: $(UNIT_TESTS)
 
 # scripts/fuzz builds these, with clang and SAN=fuzzer-no-link,address,undefined.
-FUZZ_ARCHIVES := $(foreach room,symtab base encode lines control cmd,$(BUILD)/rooms/$(room).a)
+FUZZ_ARCHIVES := $(foreach room,symtab base encode read export share lines control doctor,$(BUILD)/rooms/$(room).a)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_ARCHIVES)
 	$(call say,FUZZ,$<)
 	@mkdir -p $(@D)

@@ -120,9 +120,9 @@ struct guestprof_api {
 	 * is known once the host has listed its exports.
 	 *
 	 * KEY: letters, digits, `_`, `.` and `-`, at most 63, none of guestprof's own (wasm_module,
-	 * thread_id, ...). VALUE: at most 255 bytes; what is not printable UTF-8 is shown as `\x0a`.
-	 * Eight keys an instance (-E2BIG); -ENAMETOOLONG. Values should be few (tenants, not
-	 * requests): beyond 800 combinations in a process, samples count for the module without
+	 * thread_id, ...). VALUE: at most 255 bytes; what is not printable UTF-8 is shown as
+	 * `\x0a`. Eight keys an instance (-E2BIG); -ENAMETOOLONG. Values should be few (tenants,
+	 * not requests): beyond 800 combinations in a process, samples count for the module without
 	 * labels. Both texts are copied.
 	 */
 	int (*instance_label)(int kind, const void *store, const void *instance, const char *key,

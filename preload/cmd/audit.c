@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* audit.c - `guestprof audit`: is there anything in a file that is not one tenant's? */
-#include "preload/encode/audit.h"
+#include "preload/share/audit.h"
 
 #include "preload/cmd/command.h"
 #include "preload/cmd/say.h"
 #include "preload/cmd/selecting.h"
-#include "preload/encode/audit_texts.h"
-#include "preload/encode/escape.h"
-#include "preload/encode/merge.h"
-#include "preload/encode/shared.h"
-#include "preload/encode/source.h"
+#include "preload/read/escape.h"
+#include "preload/read/merge.h"
+#include "preload/read/source.h"
+#include "preload/share/audit_texts.h"
+#include "preload/share/shared.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -4,11 +4,11 @@
 #include "preload/cmd/reading.h"
 #include "preload/cmd/say.h"
 #include "preload/cmd/writing.h"
-#include "preload/encode/firefox.h"
-#include "preload/encode/folded.h"
-#include "preload/encode/html.h"
-#include "preload/encode/pprof.h"
-#include "preload/encode/speedscope.h"
+#include "preload/export/firefox.h"
+#include "preload/export/folded.h"
+#include "preload/export/html.h"
+#include "preload/export/pprof.h"
+#include "preload/export/speedscope.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -14,12 +14,12 @@
  */
 #include "preload/cmd/id.h"
 #include "preload/cmd/command.h"
-#include "preload/cmd/modulefile.h"
 #include "preload/cmd/say.h"
-#include "preload/cmd/subjects.h"
-#include "preload/encode/json.h"
-#include "preload/encode/names.h"
-#include "preload/encode/output.h"
+#include "preload/cmd/symbolize/modulefile.h"
+#include "preload/cmd/symbolize/subjects.h"
+#include "preload/export/json.h"
+#include "preload/export/output.h"
+#include "preload/read/names.h"
 
 #include <errno.h>
 #include <getopt.h>

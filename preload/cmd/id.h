@@ -5,7 +5,7 @@
 #ifndef PRELOAD_CMD_ID_H
 #define PRELOAD_CMD_ID_H
 
-#include "preload/encode/output.h"
+#include "preload/export/output.h"
 
 /* `id --match FILE OTHER...`. Returns the exit status: COMMAND_OK when all of them matched. */
 int id_match(const char *file, char **others, int count, bool as_json);

@@ -12,11 +12,11 @@
  */
 #include "preload/cmd/command.h"
 #include "preload/cmd/id.h"
-#include "preload/cmd/modulefile.h"
 #include "preload/cmd/say.h"
-#include "preload/cmd/subjects.h"
-#include "preload/encode/escape.h"
-#include "preload/encode/json.h"
+#include "preload/cmd/symbolize/modulefile.h"
+#include "preload/cmd/symbolize/subjects.h"
+#include "preload/export/json.h"
+#include "preload/read/escape.h"
 #include "symtab/match.h"
 
 #include <errno.h>

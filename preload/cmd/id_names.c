@@ -8,9 +8,9 @@
  */
 #include "preload/cmd/command.h"
 #include "preload/cmd/id.h"
-#include "preload/cmd/modulefile.h"
-#include "preload/encode/escape.h"
-#include "preload/encode/json.h"
+#include "preload/cmd/symbolize/modulefile.h"
+#include "preload/export/json.h"
+#include "preload/read/escape.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

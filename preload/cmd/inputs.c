@@ -4,7 +4,7 @@
 
 #include "preload/cmd/newest.h"
 #include "preload/cmd/say.h"
-#include "preload/encode/rows.h"
+#include "preload/read/rows.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -61,7 +61,8 @@ static const struct subcommand {
 	  "who uses the CPU now, again each second" },
 	{ "serve", serve_command,
 	  "[--dir DIR]... [--listen 127.0.0.1:6060] [--token-file FILE] [PID|SOCKET...]",
-	  "profiles of running processes over HTTP, for pprof, Parca, Pyroscope, Alloy, Prometheus" },
+	  "profiles of running processes over HTTP, for pprof, Parca, Pyroscope, Alloy, "
+	  "Prometheus" },
 	{ "push", push_command,
 	  "--to URL [--api pyroscope|parca] [--label KEY=VALUE]... [--by instance] [--token-file "
 	  "FILE] [--header-file FILE] [--follow DIR [--every 15s] | FILE...]",

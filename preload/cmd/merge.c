@@ -3,7 +3,7 @@
 #include "preload/cmd/command.h"
 #include "preload/cmd/reading.h"
 #include "preload/cmd/say.h"
-#include "preload/encode/pprof.h"
+#include "preload/export/pprof.h"
 
 #include <errno.h>
 #include <getopt.h>

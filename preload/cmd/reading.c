@@ -4,11 +4,11 @@
 #include "preload/cmd/reading.h"
 
 #include "preload/cmd/inputs.h"
-#include "preload/cmd/naming.h"
 #include "preload/cmd/progress.h"
 #include "preload/cmd/say.h"
-#include "preload/encode/locations.h"
-#include "preload/encode/merge.h"
+#include "preload/cmd/symbolize/naming.h"
+#include "preload/read/locations.h"
+#include "preload/read/merge.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 #ifndef PRELOAD_CMD_READING_H
 #define PRELOAD_CMD_READING_H
 
-#include "preload/cmd/sourcelines.h"
-#include "preload/encode/filter.h"
-#include "preload/encode/reader.h"
+#include "preload/cmd/symbolize/sourcelines.h"
+#include "preload/read/filter.h"
+#include "preload/read/reader.h"
 
 #include <getopt.h>
 

@@ -7,7 +7,7 @@
  */
 #include "preload/cmd/command.h"
 #include "preload/cmd/library.h"
-#include "preload/cmd/record_live.h"
+#include "preload/cmd/live/record_live.h"
 #include "preload/cmd/recorded.h"
 #include "preload/cmd/run.h"
 #include "preload/cmd/say.h"

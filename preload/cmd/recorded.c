@@ -2,11 +2,11 @@
 /* recorded.c - finds each listed recording under its name of now, and tells of it. Threads: any. */
 #include "preload/cmd/recorded.h"
 
-#include "preload/cmd/doctor.h"
+#include "preload/cmd/doctor/doctor.h"
 #include "preload/cmd/say.h"
-#include "preload/encode/names.h"
-#include "preload/encode/reader.h"
-#include "preload/encode/rows.h"
+#include "preload/read/names.h"
+#include "preload/read/reader.h"
+#include "preload/read/rows.h"
 
 #include <errno.h>
 #include <fcntl.h>

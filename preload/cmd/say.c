@@ -2,7 +2,7 @@
 /* say.c - lines on standard error, and numbers as people read them. Threads: any. */
 #include "preload/cmd/say.h"
 
-#include "preload/encode/escape.h"
+#include "preload/read/escape.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 #ifndef PRELOAD_CMD_SCHEMA_H
 #define PRELOAD_CMD_SCHEMA_H
 
-#include "preload/encode/json.h"
+#include "preload/export/json.h"
 
 /* Begins the object; json_end_object() ends it. */
 void schema_begin(struct json *json, const char *name);

@@ -3,7 +3,7 @@
 #include "preload/cmd/selecting.h"
 
 #include "preload/cmd/say.h"
-#include "preload/encode/names.h"
+#include "preload/read/names.h"
 
 #include <errno.h>
 #include <stdio.h>

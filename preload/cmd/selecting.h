@@ -6,7 +6,7 @@
 #ifndef PRELOAD_CMD_SELECTING_H
 #define PRELOAD_CMD_SELECTING_H
 
-#include "preload/encode/selection.h"
+#include "preload/read/selection.h"
 
 #include <getopt.h>
 

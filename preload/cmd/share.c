@@ -4,8 +4,8 @@
 #include "preload/cmd/reading.h"
 #include "preload/cmd/say.h"
 #include "preload/cmd/selecting.h"
-#include "preload/encode/output.h"
-#include "preload/encode/shared.h"
+#include "preload/export/output.h"
+#include "preload/share/shared.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -7,8 +7,8 @@
 #include "preload/cmd/view_browser.h"
 #include "preload/cmd/view_server.h"
 #include "preload/cmd/writing.h"
-#include "preload/encode/firefox.h"
-#include "preload/encode/html.h"
+#include "preload/export/firefox.h"
+#include "preload/export/html.h"
 
 #include <errno.h>
 #include <inttypes.h>

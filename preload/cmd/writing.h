@@ -5,8 +5,8 @@
 #ifndef PRELOAD_CMD_WRITING_H
 #define PRELOAD_CMD_WRITING_H
 
-#include "preload/encode/html.h"
-#include "preload/encode/output.h"
+#include "preload/export/html.h"
+#include "preload/export/output.h"
 
 /* Writes all of CONTEXT's content. 0 or negative errno. */
 typedef int (*writing_function)(const void *context, struct output *output);

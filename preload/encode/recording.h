@@ -117,7 +117,7 @@ enum {
 	INFO_ENGINES = 12,	  /* repeated: "wasmtime 50" */
 	INFO_NAME = 13,		  /* of a profile that the host took itself (guestprof.h) */
 	INFO_INTERVALS_DROPPED =
-		14, /* host calls that RECORDING_INTERVAL leaves out: the shortest */
+		14,	  /* host calls that RECORDING_INTERVAL leaves out: the shortest */
 	INFO_FILTER = 15, /* what was left out of a merged recording, as options */
 };
 
@@ -172,8 +172,9 @@ enum {
 	LOCATION_KIND = 1000,	   /* enum frame_kind; absent: guest */
 	LOCATION_ADDRESS_IS_WASM = 1001,
 	/*
-	 * Of a host frame that is named after an import: the id of the mapping whose module declares
-	 * it, as the guest's own call instruction said. Absent: the name is of another origin.
+	 * Of a host frame that is named after an import: the id of the mapping whose module
+	 * declares it, as the guest's own call instruction said. Absent: the name is of another
+	 * origin.
 	 */
 	LOCATION_IMPORTER = 1002,
 	/*

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "preload/encode/audit.h"
-#include "preload/encode/audit_texts.h"
+#include "preload/share/audit.h"
+#include "preload/share/audit_texts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -2,7 +2,7 @@
 /*
  * elffile_fuzz.c - any bytes as an ELF file that a doctor looks at.
  */
-#include "preload/cmd/elffile.h"
+#include "preload/cmd/doctor/elffile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

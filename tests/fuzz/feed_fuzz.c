@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "preload/encode/feed.h"
+#include "preload/read/feed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

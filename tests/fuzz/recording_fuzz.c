@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "preload/encode/filter.h"
-#include "preload/encode/merge.h"
-#include "preload/encode/pprof.h"
+#include "preload/export/pprof.h"
+#include "preload/read/filter.h"
+#include "preload/read/merge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

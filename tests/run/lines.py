@@ -433,7 +433,7 @@ def component():
 def engine_inlines():
     """Cranelift's inliner (cranelift/codegen/src/inline.rs, 36 to 50) gives copied instructions no source location:
     the address map has nothing for them, and what is before them counts, which is the call's line. Where a map has
-    positions in the callee's body, the callee is an inlined frame (tests/unit/cmd/symbolize_test.c makes such a map)."""
+    positions in the callee's body, the callee is an inlined frame (tests/unit/symbolize/symbolize_test.c makes such a map)."""
     need("clang", "wasm-ld")
     cli = next(iter(sorted(ENGINES.glob("wasmtime-cli-*/wasmtime"))), None)
     if cli is None:

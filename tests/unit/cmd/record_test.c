@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "preload/cmd/command.h"
-#include "preload/encode/reader.h"
+#include "preload/read/reader.h"
 #include "tests/unit/cmd/capture.h"
 #include "tests/unit/encode/recordings.h"
 

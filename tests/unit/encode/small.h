@@ -5,8 +5,8 @@
 #ifndef TESTS_UNIT_ENCODE_SMALL_H
 #define TESTS_UNIT_ENCODE_SMALL_H
 
-#include "preload/encode/output.h"
-#include "preload/encode/reader.h"
+#include "preload/export/output.h"
+#include "preload/read/reader.h"
 #include "tests/unit/encode/recordings.h"
 
 static inline struct recording *small_read_file(const char *path)

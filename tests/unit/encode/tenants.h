@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_ENCODE_TENANTS_H
 #define TESTS_UNIT_ENCODE_TENANTS_H
 
-#include "preload/encode/shared.h"
+#include "preload/share/shared.h"
 #include "tests/unit/encode/recordings.h"
 
 #define ACME_IDENTITY SMALL_IDENTITY

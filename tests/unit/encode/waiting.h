@@ -10,7 +10,7 @@
 #ifndef TESTS_UNIT_ENCODE_WAITING_H
 #define TESTS_UNIT_ENCODE_WAITING_H
 
-#include "preload/encode/reader.h"
+#include "preload/read/reader.h"
 #include "tests/unit/encode/recordings.h"
 
 static inline void waiting_sample(struct built *built, const char *instance, const char *state,

@@ -86,10 +86,10 @@ static void test_bytes_become_text(void **unused)
 	expect_raw("plain", "plain");
 	expect_raw("\xc3\xa9\xe2\x82\xac\xf0\x9f\xa6\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\xa6\x80");
 	expect_raw("a\nb\x1b[31m\x7f", "a\\x0ab\\x1b[31m\\x7f");
-	expect_raw("\xc0\xaf", "\\xc0\\xaf");	      /* too long a form */
+	expect_raw("\xc0\xaf", "\\xc0\\xaf");	       /* too long a form */
 	expect_raw("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* a surrogate */
-	expect_raw("\xe2\x82", "\\xe2\\x82");	      /* cut */
-	expect_raw("a\\x0ab", "a\\x0ab");	      /* escaped before */
+	expect_raw("\xe2\x82", "\\xe2\\x82");	       /* cut */
+	expect_raw("a\\x0ab", "a\\x0ab");	       /* escaped before */
 	memset(many, 'x', sizeof(many) - 1);
 	many[sizeof(many) - 1] = '\0';
 	assert_in_range(strlen(text_of(texts_add_raw(&texts, many))), 250, 255);

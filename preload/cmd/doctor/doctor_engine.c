@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doctor_engine.c - which engines a file holds, of which version, and how their code would be seen.
+ *
+ * A library of an engine exports its C API. An engine that is linked into a program is known by
+ * texts in it: paths of its sources, which panics and assertions name.
+ */
+#include "preload/cmd/doctor/doctor.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Versions of wasmtime that the tests run (README, "What it sees today"). */
+enum { WASMTIME_LEAST = 25, WASMTIME_MOST = 50 };
+
+enum engine_id { WASMTIME, WASMER, WASMEDGE, WAMR, V8, WASMI, WASM3, LLVM, ENGINES };
+
+static const struct engine {
+	const char *name;
+	const char *symbol; /* that its C API exports */
+	const char *unseen; /* why nothing of it is seen; NULL: it is */
+} engines[ENGINES] = {
+	[WASMTIME] = { "wasmtime", "wasmtime_module_new", NULL },
+	[WASMER] = { "wasmer", "wasmer_version", "this engine is not yet seen" },
+	[WASMEDGE] = { "WasmEdge", "WasmEdge_VersionGet", "this engine is not yet seen" },
+	[WAMR] = { "WAMR", "wasm_runtime_init", "this engine is not yet seen" },
+	[V8] = { "V8", "_ZN2v87Isolate10GetCurrentEv",
+		 "the WebAssembly of JavaScript is not yet seen" },
+	[WASMI] = { "wasmi", NULL, "it interprets: no native frames to sample" },
+	[WASM3] = { "wasm3", "m3_NewEnvironment", "it interprets: no native frames to sample" },
+	[LLVM] = { "LLVM", "LLVMOrcCreateLLJIT", NULL },
+};
+
+/* Texts of programs that have the engine inside. */
+static const struct marker {
+	enum engine_id engine;
+	const char *text;
+	bool has_version;   /* a number must follow, and is its version */
+	const char *behind; /* what must stand behind that; NULL: anything */
+} markers[] = {
+	/* the path of its sources, .../wasmtime-43.0.2/src/... */
+	{ WASMTIME, "/wasmtime-", true, "/src/" },
+	/* what `wasmtime --help` begins with; its version is kept behind (49) */
+	{ WASMTIME, "Wasmtime WebAssembly Runtime", true, NULL },
+	/* built in its own source tree */
+	{ WASMTIME, "crates/wasmtime/src/", false, NULL },
+	{ WASMER, "/wasmer-", true, "/src/" },
+	{ WASMER, "/wasmer-vm-", true, "/src/" },
+	/* C++ names of types */
+	{ WASMEDGE, "N8WasmEdge", false, NULL },
+	{ WAMR, "WASM module load failed", false, NULL },
+	/* its trace category */
+	{ V8, "v8.wasm.", false, NULL },
+	{ WASMI, "/wasmi-", true, "/src/" },
+};
+
+enum { OVERLAP = 128 };
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+/* What one file was found to hold. */
+struct findings {
+	bool by_text[ENGINES];
+	char version[ENGINES][32];
+};
+
+static void read_version(char version[32], const char *text, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size && length < 31 &&
+	       (isdigit((unsigned char)text[length]) || text[length] == '.'))
+		length++;
+	while (length > 0 && text[length - 1] == '.')
+		length--;
+	memcpy(version, text, length);
+	version[length] = '\0';
+}
+
+/* The number at the beginning of TEXT, if what the marker wants stands behind it. */
+static bool take_version(struct findings *findings, const struct marker *marker, const char *text,
+			 size_t size)
+{
+	size_t behind = marker->behind != NULL ? strlen(marker->behind) : 0;
+	char version[32];
+	size_t length;
+
+	read_version(version, text, size);
+	length = strlen(version);
+	if (length == 0 || behind > size - length ||
+	    (behind != 0 && memcmp(text + length, marker->behind, behind) != 0))
+		return false;
+	strcpy(findings->version[marker->engine], version);
+	return true;
+}
+
+static void look_for(struct findings *findings, const struct marker *marker, const uint8_t *bytes,
+		     size_t size)
+{
+	size_t length = strlen(marker->text);
+	const uint8_t *at = bytes, *end = bytes + size;
+
+	if (findings->version[marker->engine][0] != '\0' ||
+	    (findings->by_text[marker->engine] && !marker->has_version))
+		return;
+	while ((at = memmem(at, (size_t)(end - at), marker->text, length)) != NULL) {
+		at += length;
+		if (!marker->has_version ||
+		    take_version(findings, marker, (const char *)at, (size_t)(end - at))) {
+			findings->by_text[marker->engine] = true;
+			return;
+		}
+	}
+}
+
+static void look_at_piece(void *context, const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(markers); i++)
+		look_for(context, &markers[i], bytes, size);
+}
+
+/* ---- versions of libraries, which do not say theirs -------------------------------------------
+ */
+
+/* "wasmtime-50.0.1", "wasmtime-v44.0.0-x86_64-linux-c-api": the version, or "". */
+static void version_of_name(char version[32], const char *name)
+{
+	const char *at = strstr(name, "wasmtime-");
+
+	version[0] = '\0';
+	if (at == NULL)
+		return;
+	at += strlen("wasmtime-");
+	at += *at == 'v';
+	if (isdigit((unsigned char)*at))
+		read_version(version, at, strlen(at));
+}
+
+/* SITE/wasmtime-50.0.1.dist-info lies beside SITE/wasmtime/linux-x86_64/_libwasmtime.so. */
+static bool version_of_wheel(char version[32], const char *path)
+{
+	char copy[PATH_MAX];
+	struct dirent *entry;
+	DIR *entries;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	entries = opendir(dirname(dirname(dirname(copy))));
+	while (entries != NULL && version[0] == '\0' && (entry = readdir(entries)) != NULL) {
+		if (strncmp(entry->d_name, "wasmtime-", 9) == 0 &&
+		    strstr(entry->d_name, ".dist-info") != NULL)
+			version_of_name(version, entry->d_name);
+	}
+	if (entries != NULL)
+		closedir(entries);
+	return version[0] != '\0';
+}
+
+/* By the folders it is in. */
+static void version_of_library(char version[32], const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	version[0] = '\0';
+	if (real != NULL && !version_of_wheel(version, real))
+		version_of_name(version, real);
+	free(real);
+}
+
+/* ---- adding what was found ------------------------------------------------------------------- */
+
+static bool is_known(const struct doctor *doctor, const char *name, const char *path)
+{
+	for (size_t i = 0; i < doctor->engine_count; i++) {
+		if (strcmp(doctor->engines[i].name, name) == 0 &&
+		    strcmp(doctor->engines[i].path, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_engine(struct doctor *doctor, enum engine_id id, const char *path,
+		       const char *version, const char *how, const char *seen_by)
+{
+	struct doctor_engine *engine;
+
+	if (doctor->engine_count == DOCTOR_ENGINES_MAX || is_known(doctor, engines[id].name, path))
+		return;
+	engine = &doctor->engines[doctor->engine_count++];
+	engine->name = engines[id].name;
+	engine->how = how;
+	engine->seen_by = engines[id].unseen == NULL ? seen_by : NULL;
+	snprintf(engine->version, sizeof(engine->version), "%s", version);
+	snprintf(engine->path, sizeof(engine->path), "%s", path);
+}
+
+static void look_at_exports(struct doctor *doctor, const struct elffile *file, const char *path,
+			    struct findings *findings, bool in_program)
+{
+	for (size_t i = 0; i < ENGINES; i++) {
+		char version[32] = "";
+
+		if (engines[i].symbol == NULL ||
+		    elffile_symbol(file, engines[i].symbol) != ELFFILE_DEFINED)
+			continue;
+		if (in_program) {
+			/* Calls inside of one file pass no table that we could change. */
+			findings->by_text[i] = true;
+			continue;
+		}
+		findings->by_text[i] = false;
+		if (i == WASMTIME)
+			version_of_library(version, path);
+		add_engine(doctor, (enum engine_id)i, path,
+			   version[0] != '\0' ? version : findings->version[i], "its exports",
+			   i == LLVM ? "registration" : "calls");
+	}
+}
+
+void doctor_engine_look(struct doctor *doctor, const struct elffile *file, const char *path,
+			bool in_program)
+{
+	bool registers = elffile_symbol(file, "__register_frame") == ELFFILE_WANTED;
+	struct findings findings = { 0 };
+
+	if (elffile_texts(file, OVERLAP, look_at_piece, &findings) != 0)
+		return;
+	look_at_exports(doctor, file, path, &findings, in_program);
+	for (size_t i = 0; i < ENGINES; i++) {
+		if (findings.by_text[i])
+			add_engine(doctor, (enum engine_id)i, path, findings.version[i],
+				   "texts in it", registers ? "registration" : "scan");
+	}
+}
+
+bool doctor_engine_look_at(struct doctor *doctor, const char *path)
+{
+	size_t before = doctor->engine_count;
+	struct elffile file;
+
+	if (elffile_open(&file, path) != 0)
+		return false;
+	doctor_engine_look(doctor, &file, path, false);
+	elffile_close(&file);
+	return doctor->engine_count > before;
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static bool any_is_seen(const struct doctor *doctor)
+{
+	for (size_t i = 0; i < doctor->engine_count; i++) {
+		if (doctor->engines[i].seen_by != NULL)
+			return true;
+	}
+	return false;
+}
+
+static void tell_calls(struct doctor *doctor, const struct doctor_engine *engine)
+{
+	int major = atoi(engine->version);
+
+	if (major != 0 && (major < WASMTIME_LEAST || major > WASMTIME_MOST))
+		doctor_add(doctor, DOCTOR_LIMIT, "engine",
+			   "names and instances may be missing; versions 25 to 50 are tested",
+			   "%s %s, a version that is not tested (%s)", engine->name,
+			   engine->version, engine->path);
+	else
+		doctor_add(doctor, DOCTOR_OK, "engine", NULL,
+			   "%s %s: modules and instances are seen by calls of its C API (%s)",
+			   engine->name,
+			   major != 0 ? engine->version : "of a version that it does not say",
+			   engine->path);
+}
+
+static void tell_linked_in(struct doctor *doctor, const struct doctor_engine *engine)
+{
+	bool registers = strcmp(engine->seen_by, "registration") == 0;
+
+	if (strcmp(engine->name, "LLVM") == 0) {
+		doctor_add(doctor, DOCTOR_LIMIT, "engine", NULL,
+			   "%s: code that it makes is shown as [jit 0xADDR+SIZE], without names "
+			   "(%s)",
+			   engine->name, engine->path);
+		return;
+	}
+	doctor_add(doctor, DOCTOR_OK, "engine", NULL, "%s%s%s inside %s: modules are seen %s",
+		   engine->name, engine->version[0] != '\0' ? " " : "", engine->version,
+		   engine->path,
+		   registers ? "when it registers their unwind tables, else by a scan of memory"
+			     : "by a scan of memory: it registers nothing");
+	doctor_add(doctor, DOCTOR_LIMIT, "instances",
+		   "a host that loads libwasmtime.so shows them, too",
+		   "not told apart in an engine that is linked in: numbers are per module");
+}
+
+static void tell_unseen(struct doctor *doctor, const struct doctor_engine *engine,
+			enum doctor_verdict verdict)
+{
+	const char *why = "";
+
+	for (size_t i = 0; i < ENGINES; i++) {
+		if (strcmp(engines[i].name, engine->name) == 0)
+			why = engines[i].unseen;
+	}
+	doctor_add(doctor, verdict, "engine", "run the guest with wasmtime", "%s%s%s: %s (%s)",
+		   engine->name, engine->version[0] != '\0' ? " " : "", engine->version, why,
+		   engine->path);
+}
+
+void doctor_engine_tell(struct doctor *doctor)
+{
+	enum doctor_verdict unseen = any_is_seen(doctor) ? DOCTOR_LIMIT : DOCTOR_NO;
+
+	for (size_t i = 0; i < doctor->engine_count; i++) {
+		const struct doctor_engine *engine = &doctor->engines[i];
+
+		if (engine->seen_by == NULL)
+			tell_unseen(doctor, engine, unseen);
+		else if (strcmp(engine->seen_by, "calls") == 0)
+			tell_calls(doctor, engine);
+		else
+			tell_linked_in(doctor, engine);
+	}
+	if (doctor->engine_count == 0)
+		doctor_add(doctor, DOCTOR_LIMIT, "engine", NULL,
+			   doctor->pid != 0
+				   ? "none is loaded yet; one that it loads later is seen then"
+				   : "none in the program or the libraries it needs; one that it "
+				     "loads later is seen then");
+}
