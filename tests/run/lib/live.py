@@ -117,15 +117,20 @@ def cycles(count):
             reply, _ = host_there.ask(b"guestprof/1 stop\n")
             expect(reply.startswith("guestprof/1 ok"), reply)
 
+        def descriptors():
+            return len(os.listdir(f"/proc/{host_there.pid}/task/{host_there.our_tid()}/fd"))
+
         def held():
-            fds = len(os.listdir(f"/proc/{host_there.pid}/task/{host_there.our_tid()}/fd"))
-            return fds, host_there.timers().count("ID:"), host_there.task_number(host_there.pid, "VmRSS") // 1024
+            return descriptors(), host_there.timers().count("ID:"), host_there.task_number(host_there.pid, "VmRSS") // 1024
 
         for _ in range(20):
             once()
         before = held()
         for _ in range(count):
             once()
+        # The host sees a moment later that its last client has gone.
+        with contextlib.suppress(harness.Failure):
+            wait_for(lambda: descriptors() <= before[0], seconds=5)
         after = held()
         print(f"# descriptors, timers, MiB: {before} then {after}")
         expect(after[0] <= before[0] and after[1] == 0, f"left over: {before} then {after}")
