@@ -63,11 +63,22 @@ RAW = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\xad\u0300-\u036f\u0590-\u08ff\u200b
 # What may be in no data either: a pprof file keeps the marks above for its readers to show.
 CONTROL = re.compile("[\0-\x1f\x7f-\x9f]")
 
-ROUNDS = 20000  # of a function's loop: some 10 us
+# Of a function's loop: 8 to 16 us. How long one takes varies, or the calls of all in turn, always equally long, could
+# fall into step with the clock that samples them, and some would never be met.
+ROUNDS, MORE_ROUNDS_BITS = 16384, 14
 
 
 def section(number, body):
     return bytes([number]) + uleb(len(body)) + body
+
+
+def i32_const(value):
+    """With the number as a signed LEB128."""
+    code = bytearray(b"\x41")
+    while not -64 <= value < 64:
+        code.append(value & 0x7f | 0x80)
+        value >>= 7
+    return bytes(code) + bytes([value & 0x7f])
 
 
 def text(value):
@@ -81,12 +92,16 @@ def body_of(code):
 def guest():
     """A module whose `run` calls each function in turn; each spins."""
     count = len(NAMES)
-    spin = (b"\1\1\x7f" + b"\x41" + uleb(ROUNDS) + b"\x21\0"  # i = ROUNDS, as a signed LEB too
+    # A linear congruential generator in a global; its upper bits are random enough.
+    step = b"\x23\0" + i32_const(1103515245) + b"\x6c" + i32_const(12345) + b"\x6a\x24\0"
+    rounds = b"\x23\0" + i32_const(32 - MORE_ROUNDS_BITS) + b"\x76" + i32_const(ROUNDS) + b"\x6a\x21\0"
+    spin = (b"\1\1\x7f" + step + rounds
             + b"\x03\x40\x20\0\x41\1\x6b\x22\0\x0d\0\x0b\x0b")  # loop: i -= 1, again if not 0
     run = b"\0" + b"".join(b"\x10" + uleb(i) for i in range(count)) + b"\x0b"
     names = uleb(count) + b"".join(uleb(i) + text(name) for i, name in enumerate(NAMES))
     return (b"\0asm\1\0\0\0" + section(1, b"\2\x60\0\0\x60\1\x7f\0")
             + section(3, uleb(count + 1) + b"\0" * count + b"\1")
+            + section(6, b"\1\x7f\1" + i32_const(1) + b"\x0b")
             + section(7, b"\1" + text(b"run") + b"\0" + uleb(count))
             + section(10, uleb(count + 1) + body_of(spin) * count + body_of(run))
             + section(0, text(b"name") + section(0, text(MODULE_NAME)) + section(1, names)))
