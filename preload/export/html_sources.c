@@ -58,14 +58,52 @@ bool html_sources_path(const char *name, const char *folder, char *path, size_t 
 }
 
 /* O_NONBLOCK: a pipe below the folder must not hold us. */
+enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+
+int html_sources_walk(int folder_fd, const char *path)
+{
+	int at = folder_fd, error = 0;
+
+	while (error == 0) {
+		size_t length = strcspn(path, "/");
+		bool is_last = path[length] == '\0';
+		char name[NAME_MAX + 1];
+		int below = -1;
+
+		if (length == 0 || length > NAME_MAX || (length == 2 && memcmp(path, "..", 2) == 0))
+			error = -EXDEV;
+		if (error == 0) {
+			memcpy(name, path, length);
+			name[length] = '\0';
+			below = openat(at, name,
+				       OPEN_FLAGS | O_NOFOLLOW | (is_last ? 0 : O_DIRECTORY));
+			error = below < 0 ? -errno : 0;
+		}
+		if (at != folder_fd)
+			close(at);
+		if (is_last && error == 0)
+			return below;
+		at = below;
+		path += length + 1;
+	}
+	return error;
+}
+
+/* The descriptor of PATH below FOLDER_FD, or a negative errno. */
 static int open_beneath(int folder_fd, const char *path)
 {
 	const struct open_how how = {
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.flags = OPEN_FLAGS,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
 	};
+	int fd = (int)syscall(SYS_openat2, folder_fd, path, &how, sizeof(how));
 
-	return (int)syscall(SYS_openat2, folder_fd, path, &how, sizeof(how));
+	if (fd >= 0)
+		return fd;
+	/* Before Linux 5.6 the first; the other from filters of containers that do not know it. */
+	if (errno == ENOSYS || errno == EPERM)
+		return html_sources_walk(folder_fd, path);
+	return -errno;
 }
 
 /* All of FD, terminated; NULL when it is no text of a bearable size, or without memory. */

@@ -4,8 +4,9 @@
  *
  * The names come from guests, so a name only chooses among the files of one folder: it is taken
  * as a path below it (one that begins with the folder's own path counts from there), `..` may not
- * lead above it, and no link may lead out of it (openat2(2), RESOLVE_BENEATH; Linux 5.6: before
- * that nothing is found). Only regular files without a NUL byte are taken.
+ * lead above it, and no link may lead out of it (openat2(2), RESOLVE_BENEATH; before Linux 5.6, or
+ * where a filter refuses that call, no link is followed at all). Only regular files without a NUL
+ * byte are taken.
  */
 #ifndef PRELOAD_EXPORT_HTML_SOURCES_H
 #define PRELOAD_EXPORT_HTML_SOURCES_H
@@ -44,5 +45,12 @@ void html_sources_write(const struct html_sources *sources, struct json *json);
  * leads out of it, or is not the name of a file.
  */
 bool html_sources_path(const char *name, const char *folder, char *path, size_t size);
+
+/*
+ * Opens PATH, as html_sources_path() made it, below FOLDER_FD to be read, without openat2(2): one
+ * component after the other, none of them `..` or a link. A descriptor, which the caller closes, or
+ * a negative errno: -EXDEV for `..` and components that are no names.
+ */
+int html_sources_walk(int folder_fd, const char *path);
 
 #endif /* PRELOAD_EXPORT_HTML_SOURCES_H */

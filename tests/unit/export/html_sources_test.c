@@ -12,7 +12,10 @@
 #include "tests/unit/encode/scratch.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* "" : refused. */
 static const struct {
@@ -113,6 +116,38 @@ static void takes_only_what_is_in_the_folder(void **state)
 	html_tree_free(&tree);
 }
 
+/* What older kernels get: nothing through a link, whether it stays inside or not. */
+static void walks_where_openat2_is_missing(void **state)
+{
+	static const char *const refused[] = { "../secret", "src/../../secret", "..",  "",
+					       "/secret",   "src//main.rs",	"src/" };
+	int folder = open("folder", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char text[4] = "", name[NAME_MAX + 2] = "";
+	int fd, spare;
+
+	(void)state;
+	assert_true(folder >= 0);
+	spare = dup(folder);
+	fd = html_sources_walk(folder, "src/main.rs");
+	assert_int_equal(read(fd, text, 2), 2);
+	assert_string_equal(text, "fn");
+	close(fd);
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		assert_int_equal(html_sources_walk(folder, refused[i]), -EXDEV);
+	assert_int_equal(html_sources_walk(folder, memset(name, 'x', NAME_MAX + 1)), -EXDEV);
+	assert_int_equal(html_sources_walk(folder, "link"), -ELOOP);
+	assert_int_equal(html_sources_walk(folder, "inside"), -ELOOP);
+	assert_int_equal(html_sources_walk(folder, "up/secret"), -ENOTDIR);
+	assert_int_equal(html_sources_walk(folder, "big/x"), -ENOTDIR);
+	assert_int_equal(html_sources_walk(folder, "src/none"), -ENOENT);
+	/* Nothing stayed open: the next descriptor is the one after SPARE, as it was. */
+	fd = dup(folder);
+	assert_int_equal(fd, spare + 1);
+	close(fd);
+	close(spare);
+	close(folder);
+}
+
 static void takes_paths_that_begin_with_the_folder(void **state)
 {
 	char *absolute = realpath("folder/src/main.rs", NULL);
@@ -192,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_become_paths_below_the_folder),
 		cmocka_unit_test(takes_only_what_is_in_the_folder),
+		cmocka_unit_test(walks_where_openat2_is_missing),
 		cmocka_unit_test(takes_paths_that_begin_with_the_folder),
 		cmocka_unit_test(bounds_the_sum),
 		cmocka_unit_test(says_that_there_is_no_folder),
