@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "preload/profile/extract_tables.h"
+#include "preload/profile/extract_told.h"
 #include "preload/profile/profile_private.h"
 
 struct window {
@@ -211,8 +212,11 @@ static int fill(const struct window *window, struct extract *extract)
 	struct extract_memory *memory = extract->memory;
 	uint64_t *stacks = memory->stacks;
 	size_t functions, locations, mappings;
+	bool has_told = !window->wish->is_lean && window->first < window->next;
 
 	each_row(window, extract, mark_row);
+	if (has_told)
+		extract_told_mark(profile, extract);
 	extract_mark_tables(tables, memory);
 	/* The encoder knows these by their numbers. */
 	for (size_t i = 0; i < STRING_FIXED_COUNT; i++)
@@ -229,7 +233,7 @@ static int fill(const struct window *window, struct extract *extract)
 	each_row(window, extract, copy_row);
 	memory->stacks = stacks;
 	extract->chunk.samples = memory->samples;
-	return 0;
+	return has_told ? extract_told_copy(profile, extract) : 0;
 }
 
 int extract_make(const struct profile *profile, const struct extract_wish *wish,
@@ -278,6 +282,9 @@ void extract_free(struct extract *extract)
 	free(memory->samples);
 	free(memory->stacks);
 	free(memory->group_rows);
+	free(memory->lives);
+	free(memory->hostcalls);
+	free(memory->intervals);
 	free(memory);
 	extract->memory = NULL;
 }

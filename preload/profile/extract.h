@@ -3,6 +3,10 @@
  * extract.h - the last part of a profile's history as one chunk that is a whole recording: samples,
  * and of the tables what they refer to, numbered anew.
  *
+ * Of the time that it covers are samples, lives of instances and intervals of host calls, as far
+ * back as bygone.h keeps the latter two. What host functions were called (struct chunk_hostcall) is
+ * counted for the whole recording so far: totals of a window are not kept.
+ *
  * Our thread only. Layouts and debug information are borrowed from the profile: valid until its
  * next sample.
  */
@@ -18,7 +22,7 @@ struct profile;
 struct extract_wish {
 	uint64_t since_ns;    /* CLOCK_MONOTONIC: chunks that ended later; 0: all */
 	uint64_t first_chunk; /* the number of the first one wanted; 0: whichever is there */
-	bool is_lean;	      /* without what only lines and matching need */
+	bool is_lean;	      /* without what only lines and matching need, lives and host calls */
 	size_t memory; /* bytes that the samples' stacks may take, about: else less of the past */
 };
 

@@ -25,6 +25,9 @@ struct extract_memory {
 	struct chunk_sample *samples;
 	uint64_t *stacks;
 	struct chunk_group *group_rows;
+	struct chunk_life *lives;
+	struct chunk_hostcall *hostcalls;
+	struct chunk_interval *intervals; /* names borrowed */
 };
 
 /*

@@ -354,6 +354,8 @@ const struct chunk *profile_chunk(struct profile *self, uint64_t now_ns)
 	lives_fill(&self->members.lives, &self->chunk, self->reported.strings,
 		   self->options.start_ns, now_ns);
 	history_add(&self->history, &self->rows, self->options.start_ns, now_ns);
+	if (self->history.limit != 0)
+		bygone_add(&self->bygone, &self->chunk, self->options.start_ns);
 	rows_clear(&self->rows);
 	return &self->chunk;
 }
@@ -377,6 +379,7 @@ void profile_set_period(struct profile *self, uint64_t period_ns)
 void profile_forget_history(struct profile *self, uint64_t now_ns)
 {
 	history_clear(&self->history);
+	bygone_clear(&self->bygone);
 	history_begin(&self->history, now_ns);
 }
 
@@ -458,6 +461,7 @@ void profile_free(struct profile *self)
 	waits_fini(&self->waits);
 	calls_fini(&self->calls);
 	history_fini(&self->history);
+	bygone_fini(&self->bygone);
 	free(self->samples);
 	free(self->chunk_groups);
 	free(self->sample_locations);

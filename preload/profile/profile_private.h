@@ -5,6 +5,7 @@
 #ifndef PRELOAD_PROFILE_PROFILE_PRIVATE_H
 #define PRELOAD_PROFILE_PROFILE_PRIVATE_H
 
+#include "preload/profile/bygone.h"
 #include "preload/profile/calls.h"
 #include "preload/profile/groups.h"
 #include "preload/profile/history.h"
@@ -34,6 +35,7 @@ struct profile {
 	struct waits waits;
 	struct calls calls;
 	struct history history;
+	struct bygone bygone; /* empty where there is no history */
 	struct reported reported;
 	struct profile_totals totals; /* lost is counted elsewhere */
 

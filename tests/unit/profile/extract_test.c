@@ -11,7 +11,11 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "preload/base/clock.h"
 #include "preload/base/stats.h"
+#include "preload/load/hostcalls.h"
+#include "preload/load/spans.h"
+#include "preload/profile/bygone.h"
 #include "preload/profile/extract.h"
 #include "preload/profile/profile.h"
 #include "tests/unit/profile/fakes.h"
@@ -31,10 +35,17 @@ static int start(void **unused)
 		.start_ns = SECOND_NS,
 		.period_ns = PERIOD_NS,
 		.history_memory = 1 << 20,
+		.takes_hostcalls = true,
 	};
 
 	forget_fakes(unused);
-	config = (struct config){ .memory = 64 << 20, .stacks = STACKS_HOSTCALLS };
+	hostcalls_fork_child();
+	spans_fork_child();
+	config = (struct config){
+		.memory = 64 << 20,
+		.stacks = STACKS_HOSTCALLS,
+		.instances = INSTANCES_ALL,
+	};
 	code = fake_module("a.wasm", "aaaaaaaa");
 	other_code = fake_module("b.wasm", "bbbbbbbb");
 	profile = profile_new(&options);
@@ -196,12 +207,144 @@ static void bounds(void **unused)
 	extract_free(&extract);
 }
 
+/* ---- lives and host calls -------------------------------------------------------------------- */
+
+/* An instance of a.wasm that was there from CREATED_NS on, seen at TIME_NS. */
+static void live(uint64_t created_ns, uint64_t time_ns)
+{
+	uint32_t id = fake_instance(1);
+	struct sample *sample = GUEST_SAMPLE(code + WORK + 0x18, code + MAIN + 9);
+
+	fake_instances.infos[id - 1].created_ns = created_ns;
+	sample->instance = id;
+	sample->time_ns = time_ns;
+	profile_take(profile, sample, 42, "worker");
+	free(sample);
+}
+
+static uint32_t host_function(void)
+{
+	return hostcalls_name("env", 3, "log", 3);
+}
+
+static void call(void)
+{
+	hostcalls_count(host_function(), 0, clock_ns(CLOCK_MONOTONIC));
+}
+
+/* Of three: one ends in the first second, one in the second, one stays. */
+static void three_lives(void)
+{
+	for (int i = 0; i < 3; i++)
+		live(SECOND_NS + 100 + i, SECOND_NS + 200);
+	fake_instances.infos[0].ended_ns = SECOND_NS + 300;
+	spans_add(host_function(), SECOND_NS + 400, 50);
+	spans_add(host_function(), UINT64_C(2) * SECOND_NS - 20, 50);
+	call();
+	profile_chunk(profile, UINT64_C(2) * SECOND_NS);
+	fake_instances.infos[1].ended_ns = UINT64_C(2) * SECOND_NS + 300;
+	spans_add(host_function(), UINT64_C(2) * SECOND_NS + 400, 60);
+	call();
+	profile_chunk(profile, UINT64_C(3) * SECOND_NS);
+}
+
+static void tells_lives(void **unused)
+{
+	const struct chunk_life *lives;
+
+	(void)unused;
+	three_lives();
+	make((struct extract_wish){ 0 });
+	lives = extract.chunk.lives;
+	assert_int_equal(extract.chunk.life_count, 3);
+	for (int i = 0; i < 3; i++) {
+		assert_string_equal(text(lives[i].module), "a.wasm");
+		assert_int_equal(strncmp(text(lives[i].instance), "a.wasm#", 7), 0);
+		assert_int_equal(lives[i].start_ns, 100 + i);
+	}
+	assert_int_equal(lives[0].end_ns, 300);
+	assert_int_equal(lives[1].end_ns, SECOND_NS + 300);
+	assert_int_equal(lives[2].end_ns, 0);
+	extract_free(&extract);
+	/* Of the last second: no samples, and who was there all the same. */
+	make((struct extract_wish){ .since_ns = UINT64_C(2) * SECOND_NS });
+	lives = extract.chunk.lives;
+	assert_int_equal(extract.chunk.sample_count, 0);
+	assert_int_equal(extract.chunk.life_count, 2);
+	assert_int_equal(lives[0].start_ns, 0);
+	assert_int_equal(lives[0].end_ns, 300);
+	assert_int_equal(lives[1].end_ns, 0);
+	extract_free(&extract);
+	make((struct extract_wish){ .is_lean = true });
+	assert_int_equal(extract.chunk.life_count, 0);
+	assert_int_equal(extract.chunk.hostcall_count, 0);
+	extract_free(&extract);
+}
+
+/* Intervals are of the window, the totals of the recording. */
+static void tells_host_calls(void **unused)
+{
+	const struct chunk *chunk = &extract.chunk;
+
+	(void)unused;
+	three_lives();
+	make((struct extract_wish){ 0 });
+	assert_int_equal(chunk->interval_count, 3);
+	extract_free(&extract);
+	make((struct extract_wish){ .since_ns = UINT64_C(2) * SECOND_NS });
+	assert_int_equal(chunk->interval_count, 2);
+	assert_string_equal(chunk->intervals[0].name, "env.log");
+	assert_int_equal(chunk->intervals[0].start_ns, 0);
+	assert_int_equal(chunk->intervals[0].duration_ns, 30);
+	assert_int_equal(chunk->intervals[1].start_ns, 400);
+	assert_int_equal(chunk->intervals[1].duration_ns, 60);
+	assert_int_equal(chunk->hostcall_count, 1);
+	assert_string_equal(text(chunk->hostcalls[0].name), "env.log");
+	assert_string_equal(text(chunk->hostcalls[0].module), "(other)");
+	assert_int_equal(chunk->hostcalls[0].count, 2);
+	extract_free(&extract);
+	profile_forget_history(profile, UINT64_C(3) * SECOND_NS);
+	profile_chunk(profile, UINT64_C(4) * SECOND_NS);
+	make((struct extract_wish){ 0 });
+	assert_int_equal(chunk->interval_count, 0);
+	assert_int_equal(chunk->life_count, 1);
+	extract_free(&extract);
+}
+
+/* The newest ones stay. */
+static void bounds_what_is_bygone(void **unused)
+{
+	struct chunk_interval interval = { .name = (char *)"x" };
+	struct chunk_life life = { .module = 1, .instance = 2 };
+	struct chunk chunk = { .intervals = &interval, .interval_count = 1, .lives = &life };
+	struct bygone bygone = { 0 };
+	uint64_t first;
+
+	(void)unused;
+	chunk.life_count = 1;
+	bygone_add(&bygone, &chunk, 5); /* it lives: not bygone */
+	assert_true(bygone.life_count == 0);
+	for (uint64_t i = 1; i <= BYGONE_INTERVALS + 7; i++) {
+		interval.start_ns = life.end_ns = i;
+		bygone_add(&bygone, &chunk, 5);
+	}
+	first = bygone_first(bygone.life_count, BYGONE_LIVES);
+	assert_true(bygone.life_count - first == BYGONE_LIVES);
+	assert_true(bygone.lives[first % BYGONE_LIVES].end_ns == first + 1 + 5);
+	first = bygone_first(bygone.interval_count, BYGONE_INTERVALS);
+	assert_true(bygone.interval_count - first == BYGONE_INTERVALS);
+	assert_true(bygone.intervals[first % BYGONE_INTERVALS].start_ns == first + 5);
+	bygone_fini(&bygone);
+}
+
 static void memory_fails(void **unused)
 {
 	struct extract_wish wish = { .memory = MUCH };
 	int error = -ENOMEM;
 
 	(void)unused;
+	live(SECOND_NS, SECOND_NS + 5);
+	call();
 	three_chunks();
 	for (long nth = 1; error != 0; nth++) {
 		assert_true(nth < 100);
@@ -211,6 +354,8 @@ static void memory_fails(void **unused)
 		assert_true(error == 0 || error == -ENOMEM);
 	}
 	check_ids();
+	assert_int_equal(extract.chunk.life_count, 1);
+	assert_int_equal(extract.chunk.hostcall_count, 1);
 	extract_free(&extract);
 }
 
@@ -221,6 +366,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_last_second, start, end),
 		cmocka_unit_test_setup_teardown(only_what_is_needed, start, end),
 		cmocka_unit_test_setup_teardown(bounds, start, end),
+		cmocka_unit_test_setup_teardown(tells_lives, start, end),
+		cmocka_unit_test_setup_teardown(tells_host_calls, start, end),
+		cmocka_unit_test(bounds_what_is_bygone),
 		cmocka_unit_test_setup_teardown(memory_fails, start, end),
 	};
 

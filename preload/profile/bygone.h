@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bygone.h - instances that ended, and the longest host calls, as the last chunks told of them.
+ *
+ * Two rings beside the history's rows, so that the time just gone by can be recorded after the fact
+ * (extract.h): BYGONE_LIVES and BYGONE_INTERVALS at most, the oldest go first, and those that there
+ * is no memory for are left out. Texts are the profile's; names of intervals are borrowed, and have
+ * to stay (hostcalls_text()). Threads: ours.
+ */
+#ifndef PRELOAD_PROFILE_BYGONE_H
+#define PRELOAD_PROFILE_BYGONE_H
+
+#include "preload/profile/chunk.h"
+#include "symtab/base.h"
+
+/* The second is over a minute of chunks of a second that are full of them (CALLS_SPANS). */
+enum { BYGONE_LIVES = 1 << 12, BYGONE_INTERVALS = 1 << 14 };
+
+/* Zeroed memory is an empty one. Times are CLOCK_MONOTONIC. */
+struct bygone {
+	struct chunk_life *lives;	     /* number N is at N % BYGONE_LIVES */
+	struct chunk_interval *intervals;    /* the same way */
+	uint64_t life_count, interval_count; /* ever: the next one's number */
+};
+
+void bygone_fini(struct bygone *bygone);
+
+/* Keeps what ended, and the intervals, of CHUNK, whose times are since START_NS. */
+void bygone_add(struct bygone *bygone, const struct chunk *chunk, uint64_t start_ns);
+
+/* Forgets all. */
+void bygone_clear(struct bygone *bygone);
+
+/* The number of the oldest one that is there, of COUNT ever in a ring of MAX. */
+static inline uint64_t bygone_first(uint64_t count, uint64_t max)
+{
+	return count > max ? count - max : 0;
+}
+
+#endif /* PRELOAD_PROFILE_BYGONE_H */
