@@ -137,7 +137,7 @@ def wrappers():
 
 @test("42 two processes with one name, and fifty without a guest")
 def same_name():
-    inner = " ".join(case("dying", SPLIT, "exit", 300))
+    inner = " ".join(case("dying", SPLIT, "exit", 900))
     with harness.folder() as path:
         script = f"{inner} & {inner} & wait; i=0; while [ $i -lt 50 ]; do {PLAIN} 1; i=$((i + 1)); done | wc -l"
         run, files = preloaded(path, ["sh", "-c", script], GUESTPROF_OUTPUT=f"{path}/guestprof.fixed.pb.gz")
