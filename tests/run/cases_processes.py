@@ -126,7 +126,7 @@ for way in ENDS:
 
 @test("42 wrappers and shells leave nothing, and say nothing")
 def wrappers():
-    inner = " ".join(case("dying", SPLIT, "return", 300))
+    inner = " ".join(case("dying", SPLIT, "return", 900))
     with harness.folder() as path:
         run, files = preloaded(path, ["timeout", "60", "sh", "-c", f"{inner} | cat; true; env true"],
                                GUESTPROF_OUTPUT=f"{path}/guestprof.fixed.pb.gz")
