@@ -2,6 +2,7 @@
 /* view.c - `guestprof view`: a recording in the browser, as the html page and in the Firefox
  * Profiler. */
 #include "preload/cmd/command.h"
+#include "preload/cmd/ending.h"
 #include "preload/cmd/reading.h"
 #include "preload/cmd/say.h"
 #include "preload/cmd/view_browser.h"
@@ -13,12 +14,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,23 +131,6 @@ static int make_file(const struct form_row *form, const struct recording *record
 /* ---- until it is over -------------------------------------------------------------------------
  */
 
-/* What ends it, blocked for every thread from here on, to be read from the result; negative errno.
- */
-static int catch_signals(void)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
-}
-
 /* Of the monotonic clock. */
 static int64_t now_ms(void)
 {
@@ -210,7 +192,7 @@ static int tell(const struct options *options, const struct view_server *server,
 static int view_files(const struct options *options, const struct view_file *files,
 		      const enum form *kinds, size_t count)
 {
-	int signal_fd = catch_signals(), error;
+	int signal_fd = ending_open(), error;
 	struct view_server *server = signal_fd >= 0 ? view_server_start(files, count) : NULL;
 
 	if (server == NULL) {
