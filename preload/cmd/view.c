@@ -10,6 +10,7 @@
 #include "preload/cmd/writing.h"
 #include "preload/export/firefox.h"
 #include "preload/export/html.h"
+#include "preload/export/inmemory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,8 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,52 +79,21 @@ static const struct form_row {
 /* ---- files in memory --------------------------------------------------------------------------
  */
 
-/* Takes what FD holds into FILE. */
-static int map_file(struct view_file *file, int fd)
-{
-	struct stat about;
-	void *bytes;
-
-	if (fstat(fd, &about) != 0)
-		return -errno;
-	bytes = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED)
-		return -errno;
-	file->bytes = bytes;
-	file->size = (size_t)about.st_size;
-	return 0;
-}
-
-struct writing {
-	const struct form_row *form;
-	const struct recording *recording;
-	struct options *options;
-};
-
-static int write_form(const void *context, struct output *output)
-{
-	const struct writing *writing = context;
-
-	return writing->form->write(writing->recording, writing->options, output);
-}
-
-/* RECORDING in FORM, as FILE; nothing reaches the disk. 0 or negative errno. */
+/* RECORDING in FORM, as FILE, whose bytes the caller frees. 0 or negative errno. */
 static int make_file(const struct form_row *form, const struct recording *recording,
 		     struct options *options, struct view_file *file)
 {
-	int fd = memfd_create(form->file.name, MFD_CLOEXEC), error;
-	char path[64];
-	const struct writing writing = { form, recording, options };
+	struct inmemory memory;
+	uint8_t *bytes;
+	int error = inmemory_open(&memory, form->is_compressed), close_error;
 
-	if (fd < 0)
-		return -errno;
+	if (error != 0)
+		return error;
+	error = form->write(recording, options, memory.output);
 	*file = form->file;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	error = writing_file(path, form->is_compressed, write_form, &writing);
-	if (error == 0)
-		error = map_file(file, fd);
-	close(fd);
-	return error;
+	close_error = inmemory_close(&memory, error == 0, &bytes, &file->size);
+	file->bytes = bytes;
+	return error != 0 ? error : close_error;
 }
 
 /* ---- until it is over -------------------------------------------------------------------------
@@ -225,7 +193,7 @@ static int view_recording(struct options *options, const struct recording *recor
 	if (error == 0)
 		error = view_files(options, files, kinds, count);
 	for (size_t i = 0; i < count; i++)
-		munmap((void *)(uintptr_t)files[i].bytes, files[i].size);
+		free((void *)(uintptr_t)files[i].bytes);
 	if (error != 0)
 		say_line("view: %s", strerror(-error));
 	return error == 0 ? COMMAND_OK : COMMAND_BAD;

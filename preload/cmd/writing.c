@@ -6,7 +6,8 @@
 
 #include <errno.h>
 
-int writing_file(const char *name, bool is_compressed, writing_function write, const void *context)
+int writing_file(const char *name, bool is_compressed,
+		 int (*write)(const void *context, struct output *output), const void *context)
 {
 	struct output *output = output_open(name, is_compressed);
 	int error, close_error;
