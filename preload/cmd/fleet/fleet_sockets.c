@@ -18,7 +18,6 @@
 #include <sys/time.h>
 
 #define SECOND_NS ((uint64_t)1000 * 1000 * 1000)
-#define MOST_BYTES (UINT64_C(256) << 20)
 
 struct fleet_socket {
 	char *path, *key; /* key: NULL: not known yet */
@@ -128,27 +127,6 @@ static int reach(struct fleet_socket *row, struct dialogue *dialogue)
 	return error;
 }
 
-/* The bytes behind the reply; all of them. */
-static int receive(struct dialogue *dialogue, uint8_t **bytes, size_t *size)
-{
-	int got = 0;
-
-	*size = 0;
-	*bytes = NULL;
-	if (dialogue->bytes_left > MOST_BYTES)
-		return -EFBIG;
-	*bytes = malloc((size_t)dialogue->bytes_left + 1);
-	if (*bytes == NULL)
-		return -ENOMEM;
-	while ((got = dialogue_read(dialogue, *bytes + *size, (size_t)dialogue->bytes_left)) > 0)
-		*size += (size_t)got;
-	if (got == 0)
-		return 0;
-	free(*bytes);
-	*bytes = NULL;
-	return got;
-}
-
 /* What WORD is answered with, as a feed (feed_free()); NULL with *ERROR. */
 static struct feed *ask_feed(struct dialogue *dialogue, const char *word, const char *key,
 			     uint64_t value, int *error)
@@ -159,7 +137,7 @@ static struct feed *ask_feed(struct dialogue *dialogue, const char *word, const 
 
 	*error = say_request(dialogue, word, key, value);
 	if (*error == 0)
-		*error = receive(dialogue, &bytes, &size);
+		*error = dialogue_read_all(dialogue, &bytes, &size);
 	if (*error == 0) {
 		feed = feed_new();
 		*error = feed != NULL ? feed_take(feed, bytes, size, &taken) : -ENOMEM;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -184,4 +185,24 @@ int dialogue_read(struct dialogue *dialogue, void *out, size_t size)
 	if (got > 0)
 		dialogue->bytes_left -= (uint64_t)got;
 	return got == 0 ? -ECONNRESET : (int)got;
+}
+
+int dialogue_read_all(struct dialogue *dialogue, uint8_t **bytes, size_t *size)
+{
+	int got;
+
+	*size = 0;
+	*bytes = NULL;
+	if (dialogue->bytes_left > DIALOGUE_MOST_BYTES)
+		return -EFBIG;
+	*bytes = malloc((size_t)dialogue->bytes_left + 1);
+	if (*bytes == NULL)
+		return -ENOMEM;
+	while ((got = dialogue_read(dialogue, *bytes + *size, (size_t)dialogue->bytes_left)) > 0)
+		*size += (size_t)got;
+	if (got == 0)
+		return 0;
+	free(*bytes);
+	*bytes = NULL;
+	return got;
 }

@@ -8,6 +8,8 @@
 #include "preload/control/protocol.h"
 #include "symtab/base.h"
 
+#define DIALOGUE_MOST_BYTES (UINT64_C(256) << 20)
+
 struct dialogue {
 	int fd;
 	struct protocol_line reply;	   /* the last one */
@@ -38,5 +40,11 @@ uint64_t dialogue_number(const struct dialogue *dialogue, const char *key);
 /* The next of the bytes behind the reply: how many were put to OUT, 0 at their end; negative errno.
  */
 int dialogue_read(struct dialogue *dialogue, void *out, size_t size);
+
+/*
+ * All of them, as *BYTES (caller frees; NULL on failure) of *SIZE. 0 or negative errno: -EFBIG for
+ * more than DIALOGUE_MOST_BYTES, -ENOMEM, or as dialogue_read().
+ */
+int dialogue_read_all(struct dialogue *dialogue, uint8_t **bytes, size_t *size);
 
 #endif /* PRELOAD_CMD_LIVE_DIALOGUE_H */

@@ -18,13 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PERIOD_MS = 1000, IDLE_TURNS = 20, DEFAULT_LINES = 40, PIECE = 64 * 1024 };
-
-#define MOST_BYTES (UINT64_C(256) << 20)
+enum { PERIOD_MS = 1000, IDLE_TURNS = 20, DEFAULT_LINES = 40 };
 
 struct top {
 	const struct process *process;
@@ -37,29 +34,6 @@ struct top {
 };
 
 /* ---- what is new ----------------------------------------------------------------------------- */
-
-/* The bytes behind the reply, in memory that the reader can open; -1. */
-static int receive(struct dialogue *dialogue)
-{
-	int fd = memfd_create("guestprof top", MFD_CLOEXEC);
-	static char buffer[PIECE];
-	int got = -EFBIG;
-
-	if (fd < 0)
-		return -1;
-	if (dialogue->bytes_left <= MOST_BYTES) {
-		while ((got = dialogue_read(dialogue, buffer, sizeof(buffer))) > 0) {
-			if (write(fd, buffer, (size_t)got) != got) {
-				got = -EIO;
-				break;
-			}
-		}
-	}
-	if (got == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
 
 static struct totals *sum_up(const struct recording *recording)
 {
@@ -75,15 +49,15 @@ static struct totals *sum_up(const struct recording *recording)
 
 static int read_answer(struct top *top)
 {
-	int fd = receive(top->dialogue);
 	struct recording *recording;
-	char path[32], *why = NULL;
+	uint8_t *bytes;
+	size_t size;
+	char *why = NULL;
 
-	if (fd < 0)
+	if (dialogue_read_all(top->dialogue, &bytes, &size) != 0)
 		return -EIO;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	recording = recording_read(path, &why);
-	close(fd);
+	recording = recording_parse("the answer", bytes, size, &why);
+	free(bytes);
 	if (recording == NULL) {
 		say_line("top: %s", why != NULL ? why : "out of memory");
 		free(why);
@@ -113,10 +87,11 @@ static int refresh(struct top *top)
 	if (!dialogue_is_ok(top->dialogue))
 		return -EPROTO;
 	if (dialogue_number(top->dialogue, "covered_ns") == 0) {
-		int fd = receive(top->dialogue);
+		uint8_t *bytes;
+		size_t size;
 
-		if (fd >= 0)
-			close(fd);
+		if (dialogue_read_all(top->dialogue, &bytes, &size) == 0)
+			free(bytes);
 		/* Not even the first one has ended: it is the next. */
 		top->chunk = dialogue_number(top->dialogue, "chunk");
 		return -EAGAIN;
