@@ -120,14 +120,10 @@ int firefox_tracks_make(struct firefox_tracks *tracks, const struct recording *r
 	uint32_t count;
 	int error;
 
-	*tracks = (struct firefox_tracks){ .recording = recording, .totals = totals_new() };
+	*tracks = (struct firefox_tracks){ .recording = recording, .totals = totals_of(recording) };
 	if (tracks->totals == NULL)
 		return -ENOMEM;
-	error = totals_add(tracks->totals, recording);
-	if (error == 0)
-		error = totals_finish(tracks->totals);
-	if (error == 0)
-		error = place_samples(tracks, tables);
+	error = place_samples(tracks, tables);
 	if (error != 0)
 		return error;
 	tracks->has_track = calloc((size_t)tracks->totals->group_count + 1, sizeof(bool));

@@ -77,19 +77,16 @@ static void write_recording(const struct recording *recording, struct json *json
 
 static int write_head(const struct recording *recording, struct json *json)
 {
-	struct totals *totals = totals_new();
-	int error = totals != NULL ? totals_add(totals, recording) : -ENOMEM;
+	struct totals *totals = totals_of(recording);
 
-	if (error == 0)
-		error = totals_finish(totals);
-	if (error == 0) {
-		json_begin_object(json, NULL);
-		write_recording(recording, json);
-		write_sums(totals, json);
-		json_end_object(json);
-	}
+	if (totals == NULL)
+		return -ENOMEM;
+	json_begin_object(json, NULL);
+	write_recording(recording, json);
+	write_sums(totals, json);
+	json_end_object(json);
 	totals_free(totals);
-	return error;
+	return 0;
 }
 
 static int write_heads(const struct html_data *data, struct json *json)

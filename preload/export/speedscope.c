@@ -339,14 +339,10 @@ static int prepare(struct speedscope *scope, const struct recording *recording,
 
 	scope->by_wall = options->by_wall;
 	scope->has_processes = recording->process_count > 1;
-	scope->totals = totals_new();
+	scope->totals = totals_of(recording);
 	if (scope->totals == NULL)
 		return -ENOMEM;
-	error = totals_add(scope->totals, recording);
-	if (error == 0)
-		error = totals_finish(scope->totals);
-	if (error == 0)
-		error = add_samples(scope, recording);
+	error = add_samples(scope, recording);
 	if (error == 0 && scope->size << options->by_instance > options->size_max)
 		error = merge(scope);
 	return error;

@@ -105,6 +105,9 @@ int totals_add(struct totals *totals, const struct recording *recording);
 /* To be called once, after the last recording: orders and hottest functions. 0 or -ENOMEM. */
 int totals_finish(struct totals *totals);
 
+/* All of that for RECORDING alone (totals_free()), or NULL without memory. */
+struct totals *totals_of(const struct recording *recording);
+
 /* Where SAMPLE of the recording added last belongs. 0 or -ENOMEM. */
 struct totals_place {
 	uint32_t group, instance; /* instance: TOTALS_NONE when it has no name of its own */

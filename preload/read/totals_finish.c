@@ -130,3 +130,13 @@ int totals_finish(struct totals *totals)
 		       ? -ENOMEM
 		       : 0;
 }
+
+struct totals *totals_of(const struct recording *recording)
+{
+	struct totals *totals = totals_new();
+
+	if (totals != NULL && totals_add(totals, recording) == 0 && totals_finish(totals) == 0)
+		return totals;
+	totals_free(totals);
+	return NULL;
+}

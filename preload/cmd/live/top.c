@@ -35,18 +35,6 @@ struct top {
 
 /* ---- what is new ----------------------------------------------------------------------------- */
 
-static struct totals *sum_up(const struct recording *recording)
-{
-	struct totals *totals = totals_new();
-
-	if (totals == NULL)
-		return NULL;
-	if (totals_add(totals, recording) == 0 && totals_finish(totals) == 0)
-		return totals;
-	totals_free(totals);
-	return NULL;
-}
-
 static int read_answer(struct top *top)
 {
 	struct recording *recording;
@@ -66,7 +54,7 @@ static int read_answer(struct top *top)
 	totals_free(top->totals);
 	recording_free(top->recording);
 	top->recording = recording;
-	top->totals = sum_up(recording);
+	top->totals = totals_of(recording);
 	return top->totals != NULL ? 0 : -ENOMEM;
 }
 

@@ -160,24 +160,14 @@ static bool read_options(struct options *options, int argc, char **argv)
 
 /* ---- the diff -------------------------------------------------------------------------------- */
 
-static struct totals *sum_up(const struct recording *recording)
-{
-	struct totals *totals = totals_new();
-
-	if (totals != NULL && totals_add(totals, recording) == 0 && totals_finish(totals) == 0)
-		return totals;
-	totals_free(totals);
-	return NULL;
-}
-
 static int compare(struct diff *diff)
 {
 	int error = diff_match(diff->before, diff->after, &diff->match);
 
 	if (error != 0)
 		return error;
-	diff->before_totals = sum_up(diff->before);
-	diff->after_totals = sum_up(diff->after);
+	diff->before_totals = totals_of(diff->before);
+	diff->after_totals = totals_of(diff->after);
 	if (diff->before_totals == NULL || diff->after_totals == NULL)
 		return -ENOMEM;
 	return diff_rows_make(&diff->rows, diff->before_totals, diff->after_totals);
