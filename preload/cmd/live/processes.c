@@ -7,6 +7,8 @@
  */
 #include "preload/cmd/live/processes.h"
 
+#include "preload/cmd/live/procfile.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ENVIRONMENT_MAX = 1 << 20 };
+enum { ENVIRONMENT_MAX = 1 << 20, STATUS_MAX = 8192 };
 
 static const char library[] = "/libguestprof.so";
 
@@ -114,21 +116,15 @@ int processes_add_directory(struct processes *processes, const char *directory)
 
 /* ---- one process ----------------------------------------------------------------------------- */
 
-static FILE *open_proc(pid_t pid, const char *file)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	return fopen(path, "re");
-}
-
 static bool has_library(pid_t pid)
 {
-	FILE *maps = open_proc(pid, "maps");
-	char *line = NULL;
+	FILE *maps;
+	char path[64], *line = NULL;
 	size_t room = 0;
 	bool is_there = false;
 
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
 	if (maps == NULL)
 		return false;
 	while (!is_there && getline(&line, &room, maps) > 0)
@@ -138,52 +134,38 @@ static bool has_library(pid_t pid)
 	return is_there;
 }
 
-/* The number behind LABEL in /proc/PID/status, the last of its line; -1. */
-static long status_number(pid_t pid, const char *label)
+/* The last number behind LABEL in STATUS, /proc/PID/status; -1. */
+static long last_number(const char *status, const char *label)
 {
-	FILE *status = open_proc(pid, "status");
-	char line[512];
-	long number = -1;
+	const char *value = procfile_field(status, label), *last = value;
 
-	if (status == NULL)
+	if (value == NULL)
 		return -1;
-	while (number < 0 && fgets(line, sizeof(line), status) != NULL) {
-		const char *last;
-
-		if (strncmp(line, label, strlen(label)) != 0)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		last = strrchr(line, '\t');
-		number = last != NULL ? strtol(last + 1, NULL, 10) : -1;
+	for (const char *at = value; *at != '\n' && *at != '\0'; at++) {
+		if (*at == '\t')
+			last = at + 1;
 	}
-	fclose(status);
-	return number;
+	return strtol(last, NULL, 10);
 }
 
 static void read_name(struct process *process)
 {
-	FILE *comm = open_proc(process->pid, "comm");
-
-	if (comm == NULL)
-		return;
-	if (fgets(process->name, sizeof(process->name), comm) != NULL)
-		process->name[strcspn(process->name, "\n")] = '\0';
-	fclose(comm);
+	procfile_read(process->pid, "comm", process->name, sizeof(process->name));
+	process->name[strcspn(process->name, "\n")] = '\0';
 }
 
 /* What the process had in its environment when it began: NAME=value strings. NULL. */
 static char *read_environment(pid_t pid, size_t *size)
 {
-	FILE *file = open_proc(pid, "environ");
-	char *bytes = file != NULL ? malloc(ENVIRONMENT_MAX + 1) : NULL;
+	char *bytes = malloc(ENVIRONMENT_MAX + 1);
+	ssize_t length;
 
 	*size = 0;
-	if (bytes != NULL)
-		*size = fread(bytes, 1, ENVIRONMENT_MAX, file);
-	if (bytes != NULL)
-		bytes[*size] = '\0';
-	if (file != NULL)
-		fclose(file);
+	if (bytes == NULL)
+		return NULL;
+	length = procfile_read(pid, "environ", bytes, ENVIRONMENT_MAX + 1);
+	if (length > 0)
+		*size = (size_t)length;
 	return bytes;
 }
 
@@ -228,12 +210,15 @@ static char *find_socket(pid_t pid)
 {
 	size_t size;
 	char *environment = read_environment(pid, &size), *found = NULL;
-	long inner = status_number(pid, "NSpid:"), uid = status_number(pid, "Uid:");
+	long inner, uid;
 	const char *control = variable(environment, size, "GUESTPROF_CONTROL");
 	const char *runtime = variable(environment, size, "XDG_RUNTIME_DIR");
 	const char *temporary = variable(environment, size, "TMPDIR");
-	char place[PATH_MAX], path[PATH_MAX + 32];
+	char place[PATH_MAX], path[PATH_MAX + 32], status[STATUS_MAX];
 
+	procfile_read(pid, "status", status, sizeof(status));
+	inner = last_number(status, "NSpid");
+	uid = last_number(status, "Uid");
 	if (inner < 0)
 		inner = pid;
 	if (control != NULL && control[0] == '/') {
