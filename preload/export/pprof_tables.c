@@ -35,7 +35,8 @@ void pprof_tables_free(struct pprof_tables *tables)
 	pb_free(&tables->line);
 }
 
-uint64_t pprof_string(struct pprof_tables *tables, const char *text)
+/* Index of TEXT; 0 of "", and without memory. */
+static uint64_t string_index(struct pprof_tables *tables, const char *text)
 {
 	uint32_t id = names_id(&tables->strings, text);
 
@@ -48,7 +49,7 @@ uint64_t pprof_string(struct pprof_tables *tables, const char *text)
 void pprof_put_text(struct pprof_tables *tables, struct pb_writer *message, uint32_t field,
 		    const char *text)
 {
-	pprof_put_number(message, field, pprof_string(tables, text));
+	pprof_put_number(message, field, string_index(tables, text));
 }
 
 void pprof_put_number(struct pb_writer *message, uint32_t field, uint64_t value)
@@ -100,7 +101,8 @@ static void put_mapping_extensions(struct pprof_tables *tables, struct pb_writer
 	}
 }
 
-uint64_t pprof_mapping(struct pprof_tables *tables, const struct recording_mapping *mapping)
+/* Id of MAPPING, which may be NULL: 0. */
+static uint64_t mapping_id(struct pprof_tables *tables, const struct recording_mapping *mapping)
 {
 	struct pb_writer *message = &tables->message;
 	uint64_t *id;
@@ -182,8 +184,8 @@ uint64_t pprof_location(struct pprof_tables *tables, const struct recording_loca
 		return *id;
 	*id = ++tables->location_count;
 	/* Rows of other tables first: they need the scratch message too. */
-	mapping = pprof_mapping(tables, location->mapping);
-	importer = tables->has_extensions ? pprof_mapping(tables, location->importer) : 0;
+	mapping = mapping_id(tables, location->mapping);
+	importer = tables->has_extensions ? mapping_id(tables, location->importer) : 0;
 	tables->line.size = 0;
 	for (size_t i = 0; i < location->line_count; i++)
 		add_line(tables, &location->lines[i]);

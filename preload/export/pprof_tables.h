@@ -28,10 +28,7 @@ int pprof_tables_begin(struct pprof_tables *tables, const struct recording *reco
 		       bool has_extensions);
 void pprof_tables_free(struct pprof_tables *tables);
 
-/* Index of TEXT; 0 of "", and without memory. */
-uint64_t pprof_string(struct pprof_tables *tables, const char *text);
-/* Ids of rows of the recording. MAPPING: may be NULL, whose id is 0. */
-uint64_t pprof_mapping(struct pprof_tables *tables, const struct recording_mapping *mapping);
+/* Id of LOCATION. */
 uint64_t pprof_location(struct pprof_tables *tables, const struct recording_location *location);
 
 /* Appends to MESSAGE a field with the index of TEXT, unless it is "". */

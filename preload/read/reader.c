@@ -56,7 +56,8 @@ static int compare_rows(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-int reading_sort_ids(struct reading *reading, struct reading_ids *ids)
+/* To be called when all rows are there. 0 or -ENOMEM. */
+static int sort_ids(struct reading *reading, struct reading_ids *ids)
 {
 	size_t i = 0;
 
@@ -266,11 +267,11 @@ static int read_tables(struct reading *reading)
 		if (error == 0 && pass == 0)
 			error = reading_info(reading);
 		if (error == 0 && pass == 1)
-			error = reading_sort_ids(reading, &reading->mappings);
+			error = sort_ids(reading, &reading->mappings);
 		if (error == 0 && pass == 1)
-			error = reading_sort_ids(reading, &reading->functions);
+			error = sort_ids(reading, &reading->functions);
 		if (error == 0 && pass == 2)
-			error = reading_sort_ids(reading, &reading->locations);
+			error = sort_ids(reading, &reading->locations);
 	}
 	if (error == 0)
 		error = reading_stats(reading);

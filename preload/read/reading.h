@@ -69,8 +69,6 @@ const char *reading_string(const struct reading *reading, uint64_t index);
 
 /* The row with ID, or NULL. */
 void *reading_row(const struct reading_ids *ids, uint64_t id);
-/* To be called when all rows are there. 0 or -ENOMEM. */
-int reading_sort_ids(struct reading *reading, struct reading_ids *ids);
 
 /* The parts of message FIELD; none when it is no message. */
 static inline struct pb_reader reading_inside(const struct pb_field *field)

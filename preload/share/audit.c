@@ -128,7 +128,7 @@ static bool is_text(const uint8_t *bytes, size_t size)
 }
 
 /* Lines of `FRAME;FRAME NUMBER`. */
-int audit_folded(struct audit *audit, const uint8_t *bytes, size_t size)
+static int walk_folded(struct audit *audit, const uint8_t *bytes, size_t size)
 {
 	const char *at = (const char *)bytes, *end = at + size;
 
@@ -167,7 +167,7 @@ int audit_inflated(struct audit *audit, const uint8_t *bytes, size_t size, unsig
 	if (is_profile(bytes, size))
 		return audit_pprof(audit, bytes, size);
 	if (is_text(bytes, size))
-		return audit_folded(audit, bytes, size);
+		return walk_folded(audit, bytes, size);
 	return audit_unreadable(audit, "no profile, JSON, html or folded stacks");
 }
 

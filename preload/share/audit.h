@@ -51,7 +51,6 @@ int audit_gzip(struct audit *audit, const uint8_t *bytes, size_t size, unsigned 
 int audit_pprof(struct audit *audit, const uint8_t *bytes, size_t size);
 int audit_json(struct audit *audit, const char *where, const uint8_t *bytes, size_t size);
 int audit_html(struct audit *audit, const uint8_t *bytes, size_t size);
-int audit_folded(struct audit *audit, const uint8_t *bytes, size_t size);
 int audit_inflated(struct audit *audit, const uint8_t *bytes, size_t size, unsigned depth);
 
 #endif /* PRELOAD_SHARE_AUDIT_H */
