@@ -25,6 +25,7 @@ enum {
 	GROUPS_LABELLED_MAX = 800, /* of those, by what the host said of instances */
 	GROUP_LOADINGS_MAX = 1 << 16,
 	GROUP_OTHER = 0,
+	GROUP_HASH_DIGITS = 6, /* of the identity, in `name@3f9a2c` */
 	GROUP_NAMED_MAX = 32
 };
 #define GROUP_NONE UINT32_MAX
@@ -95,6 +96,13 @@ struct groups {
 /* 0 or -ENOMEM. TEXTS and GLOBS must live on. */
 int groups_init(struct groups *groups, struct texts *texts, const struct config *config);
 void groups_fini(struct groups *groups);
+
+/*
+ * The group of MODULE with LABELS, made if it is new and there is room; else GROUP_OTHER. NAME: of
+ * the prepared set; NULL: the user's, or the module's own.
+ */
+uint32_t groups_of(struct groups *groups, const struct module *module, const char *name,
+		   const struct labels *labels);
 
 /* The loading of ENTRY, with its group; made at the first sight. NULL: memory is short. */
 const struct group_loading *groups_loading(struct groups *groups, const struct symtab_entry *entry);
