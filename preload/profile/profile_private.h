@@ -58,6 +58,9 @@ struct row_key profile_row_key(struct profile *self, const struct sample *sample
 int profile_add_row(struct profile *self, const struct row_key *key, uint32_t group,
 		    struct row_weight weight, uint64_t time_ns);
 
+/* Counts N: for the process, or for the profile where it has counters of its own. */
+void profile_count(const struct profile *self, enum stat_id which, uint64_t n);
+
 /* Says once when the bounds are reached. */
 void profile_warn_of_bounds(const struct profile *self);
 
