@@ -315,7 +315,8 @@ def check_guest(wasm, hot, source, least_inlined=1):
     expect(rows and all(row["file"].endswith(source) and row["line"] > 0 for row in rows), f"{hot}: {rows}")
     folded = Run([str(GUESTPROF), "export", "--to", "folded", "-o", "-", "--wasm", str(wasm), str(recording)])
     expect(re.search(rf";[^;]*{hot}[^;]* \d+$", folded.stdout, re.M), f"no inlined {hot} in: {folded.stdout}")
-    expect("dead" not in report.stdout + folded.stdout, "a function that the linker dropped")
+    # hashes and names of folders may hold the same letters
+    expect(not re.search(r"\bdead\b", report.stdout + folded.stdout), "a function that the linker dropped")
 
 
 for version in (4, 5):
@@ -346,7 +347,7 @@ def embedded():
                        env=harness.environment(GUESTPROF_DEBUG="none"))
     expect(run.status == 0, tail(run.stderr))
     report = Run([str(GUESTPROF), "report", "--lines", str(plain)])
-    expect("mix" not in report.stdout and "guest.c" not in report.stdout, report.stdout)
+    expect(not re.search(r"\bmix\b|guest\.c", report.stdout), report.stdout)
 
 
 @test("a stripped release gets the lines of its debug file")
