@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.c - mappings, functions and locations of one recording. Threads: ours. */
+/* tables.c - mappings and functions of one recording, and its tables' life. Threads: ours. */
 #include "preload/profile/tables.h"
 
 #include <errno.h>
@@ -10,8 +10,9 @@
 #include "preload/profile/array.h"
 #include "preload/profile/embed.h"
 #include "preload/profile/hostnames.h"
+#include "preload/profile/tables_private.h"
 
-enum { LOCATION_COST = 128, JIT_PAGE = 4096 };
+enum { LOCATION_COST = 160 };
 
 /* ---- mappings -------------------------------------------------------------------------------- */
 
@@ -95,8 +96,7 @@ static struct chunk_mapping describe_mapping(struct tables *tables,
 	return mapping;
 }
 
-/* Id of the mapping of ENTRY, of the host for NULL; 0 when memory is short. */
-static uint64_t mapping_id(struct tables *tables, const struct symtab_entry *entry, uint32_t name)
+uint64_t tables_mapping(struct tables *tables, const struct symtab_entry *entry, uint32_t name)
 {
 	uint32_t loading = entry == NULL ? 0 : entry->id, number;
 	uint64_t hash = lookup_hash(&loading, sizeof(loading));
@@ -155,8 +155,7 @@ static uint64_t function_id(struct tables *tables, const struct function_key *ke
 	return ++tables->function_count;
 }
 
-/* A function called TEXT that is no module's. */
-static uint64_t plain_function(struct tables *tables, const char *text)
+uint64_t tables_plain_function(struct tables *tables, const char *text)
 {
 	uint32_t name = texts_add_raw(&tables->texts, text);
 	struct function_key key = { .name = name, .index = UINT32_MAX };
@@ -216,12 +215,12 @@ static uint64_t host_function(struct tables *tables, uint64_t pc)
 	struct hostname name;
 
 	if (pc == 0)
-		return plain_function(tables, "(host)");
+		return tables_plain_function(tables, "(host)");
 	hostnames_find(pc, &name);
-	return plain_function(tables, name.shown);
+	return tables_plain_function(tables, name.shown);
 }
 
-static uint64_t function_of(struct tables *tables, const struct frame *frame, uint32_t module_name)
+uint64_t tables_function(struct tables *tables, const struct frame *frame, uint32_t module_name)
 {
 	char text[40];
 
@@ -230,8 +229,8 @@ static uint64_t function_of(struct tables *tables, const struct frame *frame, ui
 		return host_function(tables, frame->address);
 	case FRAME_JIT:
 		snprintf(text, sizeof(text), "[jit 0x%llx+0x%x]",
-			 (unsigned long long)frame->address, JIT_PAGE);
-		return plain_function(tables, text);
+			 (unsigned long long)frame->address, TABLES_JIT_PAGE);
+		return tables_plain_function(tables, text);
 	default:
 		if (frame->symbol == NULL || frame->symbol->kind == SYMBOL_UNKNOWN)
 			return unnamed_function(tables, frame->entry->module, module_name);
@@ -239,138 +238,7 @@ static uint64_t function_of(struct tables *tables, const struct frame *frame, ui
 	}
 }
 
-/* ---- locations ------------------------------------------------------------------------------- */
-
-static bool location_is(const void *table, uint32_t number, const void *key)
-{
-	const struct tables *tables = table;
-
-	return memcmp(&tables->location_keys[number], key, sizeof(struct location_key)) == 0;
-}
-
-static struct location_key key_of(const struct frame *frame)
-{
-	struct location_key key = {
-		.address = frame->address,
-		.symbol = UINT32_MAX,
-		.kind = frame->kind,
-		.is_guess = frame->is_guess,
-	};
-
-	/* Without symbols a page is as good as a place. */
-	if (frame->kind == FRAME_JIT)
-		key.address &= ~(uint64_t)(JIT_PAGE - 1);
-	if (frame->entry == NULL)
-		return key;
-	key.loading = frame->entry->id;
-	if (frame->symbol != NULL)
-		key.symbol = frame->symbol->id;
-	key.is_wasm = module_wasm_offset(frame->entry->module, frame->address, &key.address);
-	if (!key.is_wasm)
-		key.address = frame->address;
-	return key;
-}
-
-/* Appends ROW, whose key is KEY. Returns its id or 0. */
-static uint32_t add_location(struct tables *tables, const struct location_key *key, uint64_t hash,
-			     struct chunk_location row)
-{
-	struct chunk_location *rows;
-	struct location_key *keys;
-
-	rows = array_room(tables->locations, &tables->location_capacity, tables->location_count,
-			  sizeof(*rows));
-	if (rows == NULL)
-		return 0;
-	tables->locations = rows;
-	keys = array_room(tables->location_keys, &tables->location_key_capacity,
-			  tables->location_count, sizeof(*keys));
-	if (keys == NULL)
-		return 0;
-	tables->location_keys = keys;
-	if (lookup_add(&tables->location_lookup, hash, (uint32_t)tables->location_count) != 0)
-		return 0;
-	keys[tables->location_count] = *key;
-	row.id = tables->location_count + 1;
-	rows[tables->location_count] = row;
-	return (uint32_t)++tables->location_count;
-}
-
-uint32_t tables_location(struct tables *tables, const struct frame *frame, uint32_t module_name)
-{
-	struct location_key key = key_of(frame);
-	uint64_t hash = lookup_hash(&key, sizeof(key));
-	uint32_t number = lookup_find(&tables->location_lookup, hash, location_is, tables, &key);
-	struct chunk_location row = {
-		.address = key.address,
-		.kind = (uint8_t)frame->kind,
-		.address_is_wasm = key.is_wasm,
-		.is_guess = frame->is_guess,
-	};
-	struct frame placed = *frame;
-
-	if (number != LOOKUP_NONE)
-		return number + 1;
-	if (tables->location_count >= tables->location_limit)
-		return LOCATION_OTHER;
-	if (frame->entry == NULL)
-		placed.address = key.address;
-	row.function = function_of(tables, &placed, module_name);
-	if (frame->kind != FRAME_JIT)
-		row.mapping = mapping_id(tables, frame->entry, module_name);
-	number = row.function == 0 ? 0 : add_location(tables, &key, hash, row);
-	return number == 0 ? LOCATION_OTHER : number;
-}
-
-uint32_t tables_import_location(struct tables *tables, const char *text,
-				const struct symtab_entry *entry, uint32_t module_name)
-{
-	/* No symbol has that number, so no frame in code has such a key. */
-	struct location_key key = {
-		.address = texts_add_raw(&tables->texts, text),
-		.loading = entry != NULL ? entry->id : 0,
-		.symbol = UINT32_MAX - 1,
-		.kind = FRAME_HOST,
-	};
-	uint64_t hash = lookup_hash(&key, sizeof(key));
-	uint32_t number = lookup_find(&tables->location_lookup, hash, location_is, tables, &key);
-	struct chunk_location row = { .kind = FRAME_HOST };
-
-	if (number != LOOKUP_NONE)
-		return number + 1;
-	if (tables->location_count >= tables->location_limit)
-		return LOCATION_OTHER;
-	row.function = plain_function(tables, text);
-	row.mapping = mapping_id(tables, NULL, 0);
-	if (entry != NULL)
-		row.importer = mapping_id(tables, entry, module_name);
-	number = row.function == 0 ? 0 : add_location(tables, &key, hash, row);
-	return number == 0 ? LOCATION_OTHER : number;
-}
-
-uint32_t tables_plain_location(struct tables *tables, const char *text)
-{
-	return tables_import_location(tables, text, NULL, 0);
-}
-
 /* ---- life ------------------------------------------------------------------------------------ */
-
-/* The row that stands for all that is beyond the bounds. */
-static int add_other(struct tables *tables)
-{
-	struct location_key key = { .address = UINT64_MAX, .symbol = UINT32_MAX };
-	struct function_key other = { .name = TEXT_OTHER, .index = UINT32_MAX };
-	struct chunk_location row = { .kind = FRAME_GUEST };
-
-	row.function = function_id(
-		tables, &other,
-		(struct chunk_function){ .name = TEXT_OTHER, .wasm_index = UINT32_MAX });
-	if (row.function == 0)
-		return -ENOMEM;
-	return add_location(tables, &key, lookup_hash(&key, sizeof(key)), row) == LOCATION_OTHER
-		       ? 0
-		       : -ENOMEM;
-}
 
 int tables_init(struct tables *tables, uint64_t memory)
 {
@@ -378,8 +246,9 @@ int tables_init(struct tables *tables, uint64_t memory)
 	if (texts_init(&tables->texts, memory / 2) != 0)
 		return -ENOMEM;
 	tables->location_limit = memory / 2 / LOCATION_COST;
+	tables->places.limit = tables->location_limit;
 	tables->layout_left = memory / 8;
-	if (add_other(tables) != 0) {
+	if (tables_add_other(tables) != 0) {
 		tables_fini(tables);
 		return -ENOMEM;
 	}
@@ -401,5 +270,6 @@ void tables_fini(struct tables *tables)
 	lookup_free(&tables->mapping_lookup);
 	lookup_free(&tables->function_lookup);
 	lookup_free(&tables->location_lookup);
+	places_free(&tables->places);
 	*tables = (struct tables){ 0 };
 }

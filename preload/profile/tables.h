@@ -12,6 +12,7 @@
 
 #include "preload/profile/chunk.h"
 #include "preload/profile/lookup.h"
+#include "preload/profile/places.h"
 #include "preload/profile/resolve.h"
 #include "preload/profile/texts.h"
 #include "symtab/base.h"
@@ -41,6 +42,7 @@ struct tables {
 	size_t location_count, location_capacity, location_key_capacity, location_limit;
 	size_t layout_left; /* bytes that layouts of modules may still take */
 	struct lookup mapping_lookup, function_lookup, location_lookup;
+	struct places places;
 };
 
 /* 0 or -ENOMEM. MEMORY bounds text and locations, in bytes, about. */
