@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""server.py [--quick] [-o FILE] - a server of requests at a fixed rate: what its clients notice.
+"""server.py [--rounds N] [-o FILE] - a server of requests at a fixed rate: what its clients notice.
 
 Each request has an instance of its own. Every way runs once a round, in turn and then in the other
 order; figures are medians of rounds, and `again` is a second plain run, which shows the noise.
@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from peers import BUILD, ROOT, newest, ways
 
 RATE, CONNECTIONS, SECONDS = 2000, 4, 6
-ROUNDS, QUICK_ROUNDS = 10, 3
+ROUNDS = 10
 NAMES = ("plain", "again", "stopped", "100 Hz", "1000 Hz", "100 Hz wall", "epochs alone")
 
 
@@ -49,14 +49,14 @@ def measure(way):
 
 def main():
     parser = argparse.ArgumentParser(prog="server.py")
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("-o", dest="file", help="also write the table there")
     options = parser.parse_args()
     build()
     known = ways()
     chosen = {name: known[name] for name in NAMES}
     rows = {name: [] for name in chosen}
-    rounds = QUICK_ROUNDS if options.quick else ROUNDS
+    rounds = options.rounds
     for number in range(rounds):
         for name in list(chosen) if number % 2 == 0 else reversed(list(chosen)):
             rows[name].append(measure(chosen[name]))
