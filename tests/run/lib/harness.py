@@ -33,7 +33,10 @@ NEWEST = VERSIONS[-1] if VERSIONS else None
 HZ = 4000
 TIMEOUT = 120
 
+BESIDE = 4  # tests at a time
+
 tests = []
+waiting_tests = []
 
 
 class Skip(Exception):
@@ -44,10 +47,13 @@ class Failure(Exception):
     """The test ran and something is not as it must be."""
 
 
-def test(name, *arguments):
-    """Registers a test; NAME may hold {} for the arguments."""
+def test(name, *arguments, beside=False):
+    """Registers a test; NAME may hold {} for the arguments.
+
+    BESIDE: it waits most of its time and measures nothing that others disturb; such tests run side by side, last.
+    """
     def register(function):
-        tests.append((name.format(*arguments), function, arguments))
+        (waiting_tests if beside else tests).append((name.format(*arguments), function, arguments))
         return function
     return register
 
@@ -55,6 +61,14 @@ def test(name, *arguments):
 def expect(condition, reason):
     if not condition:
         raise Failure(reason)
+
+
+def python_with(package):
+    """A Python that has PACKAGE, and its engine, alone."""
+    found = sorted(ENGINES.glob(f"{package}-*/bin/python3"))
+    if not found:
+        raise Skip(f"no {package} in {ENGINES}")
+    return found[-1]
 
 
 def major(version):
@@ -128,20 +142,20 @@ def brief(command):
     return [re.sub(r"^cpu_ms=\d+$", "cpu_ms=1", str(word)) for word in command]
 
 
-def record(command, hz=HZ, compare=True, timeout=TIMEOUT, env=None, waits=False):
+def record(command, hz=HZ, compare=True, timeout=TIMEOUT, env=None, cwd=None, waits=False):
     """Runs COMMAND under guestprof, compares it with a run without, returns the Profile (with .run).
 
     A host that WAITS most of its time has the run without us beside it, not after it.
     """
     with folder() as path, concurrent.futures.ThreadPoolExecutor(1) as beside:
         file = path / "out.pb.gz"
-        plain = beside.submit(Run, brief(command), timeout=timeout) if compare and waits else None
-        run = run_recorded(command, file, hz, timeout=timeout, env=env)
+        plain = beside.submit(Run, brief(command), timeout=timeout, cwd=cwd) if compare and waits else None
+        run = run_recorded(command, file, hz, timeout=timeout, env=env, cwd=cwd)
         expect(file.exists(), f"no recording; status {run.status}: {tail(run.stderr)}")
         profile = pprof.read(file)
     profile.run = run
     if compare:
-        same_as_without(run, plain.result() if plain else Run(brief(command), timeout=timeout))
+        same_as_without(run, plain.result() if plain else Run(brief(command), timeout=timeout, cwd=cwd))
     return profile
 
 
@@ -217,27 +231,38 @@ def expect_chains(profile, legal, state="guest", least=0.995, module=None):
     return leaves
 
 
+def say(line):
+    """In one write: lines of tests that run side by side must not mix."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def verdict(name, function, arguments):
+    """Runs a test and prints its line; whether it failed."""
+    started = time.monotonic()
+    failed = False
+    try:
+        function(*arguments)
+        line = f"ok {name} [{time.monotonic() - started:.1f} s]"
+    except Skip as reason:
+        line = f"skip {name} ({reason})"
+    except Failure as reason:
+        failed, line = True, f"FAIL {name} ({tail(str(reason), 2000)})"
+    except Exception as reason:  # one broken test must not hide the others
+        failed, line = True, f"FAIL {name} ({type(reason).__name__}: {tail(str(reason), 2000)})"
+    say(line)
+    return failed
+
+
 def main(argv=None):
     """Runs the tests whose names hold the pattern (-k PATTERN); --list names them."""
     words = sys.argv[1:] if argv is None else argv
     pattern = words[words.index("-k") + 1] if "-k" in words else ""
-    failed = 0
-    for name, function, arguments in tests:
-        if not re.search(pattern, name):
-            continue
-        if "--list" in words:
-            print(name)
-            continue
-        started = time.monotonic()
-        try:
-            function(*arguments)
-            print(f"ok {name} [{time.monotonic() - started:.1f} s]", flush=True)
-        except Skip as reason:
-            print(f"skip {name} ({reason})", flush=True)
-        except Failure as reason:
-            failed += 1
-            print(f"FAIL {name} ({tail(str(reason), 2000)})", flush=True)
-        except Exception as reason:  # one broken test must not hide the others
-            failed += 1
-            print(f"FAIL {name} ({type(reason).__name__}: {tail(str(reason), 2000)})", flush=True)
-    return 1 if failed else 0
+    chosen, waiting = ([row for row in rows if re.search(pattern, row[0])] for rows in (tests, waiting_tests))
+    if "--list" in words:
+        print("".join(f"{name}\n" for name, _, _ in chosen + waiting), end="")
+        return 0
+    failed = [verdict(*row) for row in chosen]
+    with concurrent.futures.ThreadPoolExecutor(BESIDE) as pool:
+        failed += pool.map(lambda row: verdict(*row), waiting)
+    return 1 if any(failed) else 0

@@ -33,13 +33,16 @@ def node():
 class Firefox:
     """A session of profiler-cli, whose daemon has FILE loaded.
 
-    The daemon is ours: `load` starts it and gives it half a second, which is little where it is busy.
+    The daemon is ours: `load` starts it and gives it half a second, which is little where it is busy. It listens, then
+    writes test.json, which the client needs; a client that asks before that, or finds half of it, removes socket and
+    file, and the daemon is never found again (profiler-cli 0.10.0). So nobody asks before the file is whole.
     """
 
     STARTS, START_SECONDS = 4, 30
 
     def __init__(self, file, path):
         self.file, self.env = file, environment(PROFILER_CLI_SESSION_DIR=str(path))
+        self.told = path / "test.json"
         self.daemon = None
 
     def start(self):
@@ -47,17 +50,28 @@ class Firefox:
             [node(), str(PROFILER_CLI), "--daemon", str(self.file), "--session", "test"], env=self.env,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
+    def listens(self):
+        """Whether it says where it is."""
+        try:
+            return "buildHash" in json.loads(self.told.read_text())
+        except (OSError, ValueError):
+            return False
+
     def answers(self):
         """Whether it does in time; else with what was said last."""
-        deadline = time.monotonic() + self.START_SECONDS
-        while True:
+        deadline, said = time.monotonic() + self.START_SECONDS, "nothing"
+        while self.daemon.poll() is None and time.monotonic() < deadline:
+            if not self.listens():
+                time.sleep(0.02)
+                continue
             run = self._run("thread", "list", "--json")
-            if run.status == 0 or self.daemon.poll() is not None or time.monotonic() > deadline:
-                return run.status == 0, tail(run.stdout + run.stderr)
+            said = tail(run.stdout + run.stderr)
+            if run.status == 0 or not self.listens():  # answered, or forgotten
+                return run.status == 0, said
             time.sleep(0.2)
+        return False, said
 
     def wait(self):
-        """A question that comes just before the daemon listens makes the client forget it for good: then again."""
         for _ in range(self.STARTS):
             self.start()
             good, said = self.answers()
