@@ -12,9 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preload/base/nearest.h"
 #include "preload/base/values.h"
 
-enum { CONFIG_ROTATE_FILES_MAX = 1000, DEFAULT_CACHE_SIZE = 256 << 20 };
+enum {
+	CONFIG_ROTATE_FILES_MAX = 1000,
+	DEFAULT_CACHE_SIZE = 256 << 20,
+	DEFAULT_BUDGET_PPM = 10000,
+};
 
 static int parse_choice(const char *text, const char *const *names, size_t count)
 {
@@ -33,6 +38,18 @@ static int parse_hz(struct config *config, const char *text)
 	if (*text < '0' || *text > '9' || *end != '\0' || hz < 1 || hz > 10000)
 		return -EINVAL;
 	config->hz = (uint32_t)hz;
+	return 0;
+}
+
+static int parse_budget(struct config *config, const char *text)
+{
+	uint32_t ppm = 0;
+	char *end;
+
+	if (strcmp(text, "off") != 0 && (values_percent(text, &end, &ppm) != 0 || *end != '\0'))
+		return -EINVAL;
+	config->budget_ppm = ppm;
+	config->has_budget = true;
 	return 0;
 }
 
@@ -282,6 +299,10 @@ const struct config_variable config_variables[] = {
 	  parse_debug },
 	{ "GUESTPROF_MEMORY", "size with `k`, `M`, `G`", "64M",
 	  "bound on tables and rings, beyond the tables of the images", parse_memory },
+	{ "GUESTPROF_BUDGET", "percent, or `off`", "1; above 250 Hz off",
+	  "what sampling may cost, of the process's CPU time; where it costs more the rate goes "
+	  "down, and later up again",
+	  parse_budget },
 	{ "GUESTPROF_CACHE", "`/DIR`, or `/DIR,SIZE`", "none",
 	  "folder where what was read of wasm files of 256 kB and more is kept for the next "
 	  "process; "
@@ -314,46 +335,6 @@ const struct config_variable config_variables[] = {
 };
 const size_t config_variable_count = ARRAY_SIZE(config_variables);
 
-/* Edit distance of two short names, for "did you mean". */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[64], length = strlen(b);
-
-	if (length >= ARRAY_SIZE(row))
-		return SIZE_MAX;
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1] != '\0'; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= length; j++) {
-			size_t change = diagonal + (a[i - 1] != b[j - 1]);
-			size_t best = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-
-			diagonal = row[j];
-			row[j] = change < best ? change : best;
-		}
-	}
-	return row[length];
-}
-
-static const char *nearest_name(const char *name)
-{
-	size_t best = SIZE_MAX;
-	const char *found = config_variables[0].name;
-
-	for (size_t i = 0; i < config_variable_count; i++) {
-		size_t d = distance(name, config_variables[i].name);
-
-		if (d < best) {
-			best = d;
-			found = config_variables[i].name;
-		}
-	}
-	return found;
-}
-
 static void read_one(struct config *config, const char *assignment,
 		     void (*complain)(void *context, const char *line), void *context)
 {
@@ -374,7 +355,7 @@ static void read_one(struct config *config, const char *assignment,
 		return;
 	}
 	snprintf(line, sizeof(line), "%s: unknown variable; did you mean %s?", name,
-		 nearest_name(name));
+		 nearest_variable(name));
 	complain(context, line);
 }
 
@@ -387,6 +368,7 @@ void config_read(struct config *config, char *const *environment,
 		.stacks = STACKS_HOSTCALLS,
 		.instances = INSTANCES_AUTO,
 		.memory = 64 << 20,
+		.budget_ppm = DEFAULT_BUDGET_PPM,
 		.log_level = LOG_ERROR,
 		.start = true,
 		.control_gid = -1,

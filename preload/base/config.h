@@ -31,6 +31,8 @@ struct config {
 	enum stacks stacks;	  /* GUESTPROF_STACKS: guest|hostcalls|full */
 	enum instances instances; /* GUESTPROF_INSTANCES: auto|all|none */
 	uint64_t memory;	  /* GUESTPROF_MEMORY, bytes (suffix k, M, G), default 64M */
+	uint32_t budget_ppm;	  /* GUESTPROF_BUDGET, in millionths; 0: off; see config_budget() */
+	bool has_budget;	  /* it was given */
 	enum log_level log_level; /* GUESTPROF_LOG */
 	const char *log_file;
 	bool exact_hostcalls; /* GUESTPROF_HOSTCALLS=exact: host functions are wrapped and counted
@@ -71,6 +73,16 @@ extern const size_t config_variable_count;
  */
 void config_read(struct config *config, char *const *environment,
 		 void (*complain)(void *context, const char *line), void *context);
+
+/* What sampling HZ times a second may cost, in millionths of the process's CPU time; 0: anything.
+ */
+static inline uint32_t config_budget(const struct config *config, uint32_t hz)
+{
+	/* Whoever asks for more wants that, and not a low cost. */
+	enum { BUDGET_HZ_MAX = 250 };
+
+	return config->has_budget || hz <= BUDGET_HZ_MAX ? config->budget_ppm : 0;
+}
 
 /* The process's configuration, set by the constructor, const from then on. */
 const struct config *config_current(void);

@@ -25,6 +25,11 @@ struct state {
 	void (*on_first_guest)(void);
 	void (*on_watch)(void);
 	/*
+	 * The host has opened PATH as DESCRIPTOR; called from anywhere that may open a file. Keeps
+	 * errno. NULL before the constructor.
+	 */
+	void (*on_opened)(const char *path, int descriptor);
+	/*
 	 * The calling thread's block (sig/thread.h), made if need be, its clock armed; NULL when
 	 * there is none to be had. Set by the sampler when it starts; NULL before.
 	 */

@@ -48,7 +48,8 @@
 	ROW(WAITS_REFUSED, "waits_refused", "looks that the kernel refused (PR_SET_DUMPABLE)")  \
 	ROW(HOSTCALLS_UNTOLD, "hostcalls_untold",                                               \
 	    "counted host calls beyond the number of functions we keep")                        \
-	ROW(PARKED_TOO_MANY, "parked_too_many", "parked calls beyond the number we keep")
+	ROW(PARKED_TOO_MANY, "parked_too_many", "parked calls beyond the number we keep")       \
+	ROW(CODE_DROPPED, "code_dropped", "functions told one by one beyond what we keep")
 
 enum stat_id {
 #define ROW(id, name, meaning) STAT_##id,

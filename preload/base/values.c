@@ -29,6 +29,32 @@ int values_size(const char *text, char **end, uint64_t *size)
 	return 0;
 }
 
+int values_percent(const char *text, char **end, uint32_t *ppm)
+{
+	enum { ONE_PERCENT = 10000, HUNDRED_PERCENT = 1000000 };
+	uint64_t value = 0;
+	uint32_t unit = ONE_PERCENT;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	for (; *text >= '0' && *text <= '9' && value <= HUNDRED_PERCENT; text++)
+		value = value * 10 + (uint64_t)(*text - '0') * ONE_PERCENT;
+	if (*text == '.') {
+		for (text++; *text >= '0' && *text <= '9'; text++) {
+			unit /= 10;
+			value += (uint64_t)(*text - '0') * unit;
+			/* Little is not nothing. */
+			if (value == 0 && unit == 0 && *text != '0')
+				value = 1;
+		}
+	}
+	if (value > HUNDRED_PERCENT)
+		return -EINVAL;
+	*end = (char *)text;
+	*ppm = (uint32_t)value;
+	return 0;
+}
+
 int values_duration(const char *text, char **end, uint64_t *duration_ns)
 {
 	static const struct {

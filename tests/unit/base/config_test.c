@@ -26,7 +26,7 @@ static void remember(void *context, const char *line)
 static struct config read_environment(char *const *environment)
 {
 	/* Kept: what a configuration owns is never freed. */
-	static struct config configs[64];
+	static struct config configs[128];
 	static size_t count;
 	struct config *config = &configs[count++];
 
@@ -107,6 +107,35 @@ static void test_every_value(void **unused)
 	assert_string_equal(config.list, "/tmp/list");
 }
 
+static void test_budget(void **unused)
+{
+	static const struct {
+		const char *text;
+		uint32_t ppm, ppm_when_fast;
+	} rows[] = {
+		{ NULL, 10000, 0 },
+		{ "GUESTPROF_BUDGET=1", 10000, 10000 },
+		{ "GUESTPROF_BUDGET=0", 0, 0 },
+		{ "GUESTPROF_BUDGET=off", 0, 0 },
+		{ "GUESTPROF_BUDGET=0.05", 500, 500 },
+		{ "GUESTPROF_BUDGET=2.5", 25000, 25000 },
+		{ "GUESTPROF_BUDGET=100", 1000000, 1000000 },
+		{ "GUESTPROF_BUDGET=0.0000001", 1, 1 },
+		{ "GUESTPROF_BUDGET=0.000", 0, 0 },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *const environment[] = { (char *)rows[i].text, NULL };
+		struct config config = read_environment(environment);
+
+		assert_int_equal(said_count, 0);
+		assert_int_equal(config_budget(&config, 1), rows[i].ppm);
+		assert_int_equal(config_budget(&config, 250), rows[i].ppm);
+		assert_int_equal(config_budget(&config, 251), rows[i].ppm_when_fast);
+	}
+}
+
 static void test_bad_values_keep_the_default(void **unused)
 {
 	static const char *const bad[] = {
@@ -130,6 +159,13 @@ static void test_bad_values_keep_the_default(void **unused)
 		"GUESTPROF_CONTROL=here",
 		"GUESTPROF_CONTROL_GID=-1",
 		"GUESTPROF_CONTROL_GID=4294967295",
+		"GUESTPROF_BUDGET=",
+		"GUESTPROF_BUDGET=-1",
+		"GUESTPROF_BUDGET=1%",
+		"GUESTPROF_BUDGET=.5",
+		"GUESTPROF_BUDGET=100.1",
+		"GUESTPROF_BUDGET=99999999999999999999",
+		"GUESTPROF_BUDGET=on",
 		"GUESTPROF_ROTATE=",
 		"GUESTPROF_ROTATE=15m,64M",
 		"GUESTPROF_ROTATE=15x,64M,8",
@@ -153,6 +189,8 @@ static void test_bad_values_keep_the_default(void **unused)
 		assert_true(config.memory == expected.memory);
 		assert_int_equal(config.log_level, expected.log_level);
 		assert_int_equal(config.exact_output, expected.exact_output);
+		assert_int_equal(config.budget_ppm, expected.budget_ppm);
+		assert_false(config.has_budget);
 		assert_true(config.control == NULL && config.control_gid == -1 && config.start);
 		assert_true(config.rotate.age_ns == expected.rotate.age_ns);
 		assert_int_equal(config.rotate.files, expected.rotate.files);
@@ -190,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_every_value),
 		cmocka_unit_test(test_control),
+		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_bad_values_keep_the_default),
 		cmocka_unit_test(test_unknown_name_is_answered_with_the_nearest),
 		cmocka_unit_test(test_hostile_text_is_bounded),
