@@ -9,8 +9,12 @@
 /* Pointer encodings (LSB core, "DWARF Exception Header Encoding"). */
 enum {
 	ENCODING_ABSOLUTE = 0x00,
+	ENCODING_ULEB = 0x01,
+	ENCODING_UDATA2 = 0x02,
 	ENCODING_UDATA4 = 0x03,
 	ENCODING_UDATA8 = 0x04,
+	ENCODING_SLEB = 0x09,
+	ENCODING_SDATA2 = 0x0a,
 	ENCODING_SDATA4 = 0x0b,
 	ENCODING_SDATA8 = 0x0c,
 	ENCODING_FORMAT = 0x0f,
@@ -26,6 +30,13 @@ struct reader {
 	uint8_t encoding; /* of pointers in that CIE's FDEs */
 };
 
+static uint16_t read_half(struct cursor *cursor)
+{
+	uint16_t low = cursor_u8(cursor);
+
+	return (uint16_t)(low | cursor_u8(cursor) << 8);
+}
+
 static uint64_t read_pointer(struct cursor *cursor, uint64_t section, uint8_t encoding)
 {
 	uint64_t here = section + cursor_offset(cursor), value = 0;
@@ -38,6 +49,18 @@ static uint64_t read_pointer(struct cursor *cursor, uint64_t section, uint8_t en
 		break;
 	case ENCODING_UDATA4:
 		value = cursor_u32le(cursor);
+		break;
+	case ENCODING_ULEB:
+		value = cursor_uleb64(cursor);
+		break;
+	case ENCODING_SLEB:
+		value = (uint64_t)cursor_sleb64(cursor);
+		break;
+	case ENCODING_UDATA2:
+		value = read_half(cursor);
+		break;
+	case ENCODING_SDATA2:
+		value = (uint64_t)(int64_t)(int16_t)read_half(cursor);
 		break;
 	case ENCODING_SDATA4:
 		value = (uint64_t)(int64_t)(int32_t)cursor_u32le(cursor);
@@ -72,8 +95,10 @@ static bool read_cie(struct reader *reader, struct cursor body)
 	const char *augmentation = read_string(&body);
 
 	reader->encoding = ENCODING_ABSOLUTE;
-	if (augmentation == NULL || (version != 1 && version != 3))
+	if (augmentation == NULL || (version != 1 && version != 3 && version != 4))
 		return false;
+	if (version == 4) /* sizes of an address and of a segment selector */
+		cursor_bytes(&body, 2);
 	cursor_uleb64(&body);
 	cursor_sleb64(&body);
 	if (version == 1)

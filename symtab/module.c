@@ -72,16 +72,26 @@ static void count_functions(struct module *module)
 	module->function_count = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
-/* Code without an image: each range that an FDE describes is a function, without a name. */
+/*
+ * Code without an image: each range that an FDE describes is a function. Engines of wasm lay out
+ * those that the module defines in the order of their index, whatever the order of the FDEs is
+ * (wasmer 1.1 to 7.4), so where the numbers agree range k is function (imported functions + k).
+ */
 static void take_frames(struct module *module)
 {
-	uint32_t i;
+	const struct wasmbin *wasm = module->wasm;
+	uint32_t count = module->symbols.count, first = 0, i;
+	bool is_counted = wasm != NULL && wasmbin_core_count(wasm) == 1 &&
+			  wasmbin_defined_functions(wasm, 0) == count;
 
-	for (i = 0; i < module->symbols.count; i++) {
+	if (is_counted)
+		first = wasmbin_imported_functions(wasm, 0);
+	for (i = 0; i < count; i++) {
 		struct symbol *symbol = &module->symbols.records[i].symbol;
+		bool is_known = wasm == NULL || (is_counted && i < UINT32_MAX - first);
 
 		symbol->kind = SYMBOL_GUEST;
-		symbol->function = i;
+		symbol->function = is_known ? first + i : UINT32_MAX;
 	}
 }
 
@@ -213,6 +223,7 @@ void module_unref(struct module *module)
 	image_tables_free(module->tables);
 	wasmbin_unref(module->wasm);
 	who_free(module->who);
+	listing_free(module->listing);
 	free(module->given_name);
 	free(module->guest_name);
 	free(module->path);
@@ -263,6 +274,11 @@ const char *module_engine(const struct module *module)
 const char *module_engine_version(const struct module *module)
 {
 	return module->engine_version;
+}
+
+bool module_has_entries(const struct module *module)
+{
+	return module->bare_text == 0;
 }
 
 uint32_t module_function_count(const struct module *module)

@@ -8,6 +8,7 @@
 
 #include "symtab/addrmap.h"
 #include "symtab/elfimg.h"
+#include "symtab/listing.h"
 #include "symtab/nametable.h"
 #include "symtab/sha256.h"
 #include "symtab/symbols.h"
@@ -36,7 +37,9 @@ struct module {
 	struct nametable *names; /* never NULL; naming_table() fills it */
 	struct addrmap addrmap;
 	uint32_t function_count;
+	struct listing *listing;  /* NULL: its functions are those of an image */
 	struct shown_name *shown; /* the cache; NULL until the first request */
+	uint32_t shown_count;
 };
 
 /*

@@ -48,6 +48,8 @@ const char *naming_raw(const struct module *module, const struct symbol_record *
 	const struct nametable_entry *entry;
 	const char *name = NULL;
 
+	if (module->listing != NULL)
+		return listing_full(module, symbol->id, length);
 	if (symbol->kind != SYMBOL_GUEST || symbol->function == UINT32_MAX)
 		return symbol_text(module, record, length);
 	if (module->wasm != NULL)
@@ -69,7 +71,9 @@ static void name_unnamed(const struct module *module, const struct symbol *symbo
 	const char *core = module_core_name(module, symbol->core);
 	char where[MAX_SHOWN / 2] = "";
 
-	if (module->bare_text != 0) {
+	/* what no engine of wasm made has no functions of wasm */
+	if (module->bare_text != 0 &&
+	    (*module_engine(module) == '\0' || symbol->function == UINT32_MAX)) {
 		snprintf(out, size, "[jit 0x%" PRIx64 "+0x%" PRIx64 "]",
 			 (uint64_t)module->bare_text + symbol->start, symbol->end - symbol->start);
 		return;
@@ -138,9 +142,17 @@ static void make_display(const struct module *module, const struct symbol_record
 			 size_t size)
 {
 	size_t length = 0;
-	const char *raw = naming_raw(module, record, &length);
+	const char *raw = module->listing != NULL
+				  ? listing_shown(module, record->symbol.id, &length)
+				  : naming_raw(module, record, &length);
 
-	if (record->symbol.kind == SYMBOL_BUILTIN && raw != NULL)
+	if (module->listing != NULL && length == 0 && module->wasm != NULL)
+		raw = wasmbin_function_name(module->wasm, 0, record->symbol.function, &length);
+	if (module->listing != NULL && length == 0)
+		name_unnamed(module, &record->symbol, out, size);
+	else if (module->listing != NULL)
+		demangle(raw, length, out, size);
+	else if (record->symbol.kind == SYMBOL_BUILTIN && raw != NULL)
 		name_builtin(raw, length, out, size);
 	else if (record->symbol.kind != SYMBOL_GUEST)
 		name_glue(&record->symbol, raw, length, out, size);
@@ -148,6 +160,25 @@ static void make_display(const struct module *module, const struct symbol_record
 		demangle(raw, length, out, size);
 	else
 		name_unnamed(module, &record->symbol, out, size);
+}
+
+/* Room in the cache for all symbols; listed ones get more with time. */
+static bool reserve_shown(struct module *module)
+{
+	uint32_t known = module->shown_count, count = module->symbols.count;
+	struct shown_name *shown;
+
+	if (module->shown != NULL && known >= count)
+		return true;
+	if (module->listing != NULL)
+		count = module->listing->room;
+	shown = realloc(module->shown, count * sizeof(*shown));
+	if (shown == NULL)
+		return false;
+	memset(shown + known, 0, (count - known) * sizeof(*shown));
+	module->shown = shown;
+	module->shown_count = count;
+	return true;
 }
 
 /* The cache's place for SYMBOL, with its display name made; NULL when memory is short. */
@@ -158,11 +189,9 @@ static struct shown_name *show(struct module *module, const struct symbol *symbo
 	struct shown_name *shown;
 
 	/* a name that is kept for ever is not to come of a short moment */
-	if (naming_table(module) == NULL)
+	if (module->listing == NULL && naming_table(module) == NULL)
 		return NULL;
-	if (module->shown == NULL)
-		module->shown = calloc(module->symbols.count, sizeof(*module->shown));
-	if (module->shown == NULL)
+	if (!reserve_shown(module))
 		return NULL;
 	shown = &module->shown[symbol->id];
 	if (shown->display == NULL) {
@@ -204,7 +233,7 @@ void naming_free(struct module *module)
 {
 	uint32_t i;
 
-	for (i = 0; module->shown != NULL && i < module->symbols.count; i++) {
+	for (i = 0; i < module->shown_count; i++) {
 		if (module->shown[i].system != module->shown[i].display)
 			free(module->shown[i].system);
 		free(module->shown[i].display);

@@ -7,6 +7,8 @@
  */
 #include "symtab/symtab.h"
 
+#include "symtab/codemap.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +21,14 @@ struct list {
 
 struct symtab {
 	struct list live, dead;
-	size_t largest_dead; /* text_size that no dead entry exceeds */
+	size_t largest_dead;   /* text_size that no dead entry exceeds */
+	struct codemap *codes; /* NULL: no listed module yet */
 };
+
+/* The upper half of addresses is the kernel's. */
+#define LISTED_TEXT (UINT64_C(1) << 63)
+enum { DATA_HEAD = 104 };  /* less than two heads and the shortest code */
+enum { LISTED_LOG2 = 36 }; /* of a listed module's text, of which 65,536 functions use a part */
 
 struct symtab *symtab_new(void)
 {
@@ -42,6 +50,7 @@ void symtab_free(struct symtab *symtab)
 		return;
 	free_list(&symtab->live);
 	free_list(&symtab->dead);
+	codemap_free(symtab->codes);
 	free(symtab);
 }
 
@@ -212,4 +221,52 @@ const struct symtab_entry *symtab_by_id(const struct symtab *symtab, uint32_t id
 	const struct symtab_entry *entry = with_id(&symtab->live, id);
 
 	return entry != NULL ? entry : with_id(&symtab->dead, id);
+}
+
+/* ---- listed modules ------------------------------------------------------------------------- */
+
+static uint64_t listed_text(uint32_t id)
+{
+	return LISTED_TEXT | (uint64_t)id << LISTED_LOG2;
+}
+
+int symtab_add_listed(struct symtab *symtab, struct module *module, uint32_t id)
+{
+	return symtab_add(symtab, module, id, listed_text(id), (size_t)1 << LISTED_LOG2, 0);
+}
+
+uint64_t symtab_place(uint32_t id, const struct symbol *symbol)
+{
+	return listed_text(id) + symbol->start;
+}
+
+struct codemap *symtab_codes(struct symtab *symtab)
+{
+	if (symtab->codes == NULL)
+		symtab->codes = codemap_new();
+	return symtab->codes;
+}
+
+uint64_t symtab_translate(const struct symtab *symtab, uint64_t pc, uint64_t time_ns)
+{
+	const struct code *code;
+
+	if (symtab->codes == NULL)
+		return pc;
+	code = codemap_find(symtab->codes, pc, time_ns);
+	return code != NULL ? code->place + (pc - code->start) : pc;
+}
+
+uint64_t symtab_translate_data(const struct symtab *symtab, uint64_t address, uint64_t time_ns)
+{
+	const struct code *code = NULL;
+
+	if (symtab->codes != NULL)
+		code = codemap_find_behind(symtab->codes, address, DATA_HEAD, time_ns);
+	return code != NULL ? code->place : 0;
+}
+
+bool symtab_is_space(const struct symtab_entry *entry)
+{
+	return entry->text < LISTED_TEXT && module_is_listed(entry->module);
 }

@@ -152,6 +152,8 @@ struct image_layout {
 			       */
 	bool is_bare; /* no image: code of which its unwind tables are all that is known. base and
 			 size are those of the tables */
+	bool has_frame_pointers; /* bare code whose functions all begin by setting one up */
+	uint32_t frame_count;	 /* FDEs of bare code that describe a function */
 };
 
 /*
@@ -163,8 +165,9 @@ int image_probe(const struct memory *memory, uintptr_t base, struct image_layout
 
 /*
  * The same for code that came with unwind tables only, at BEGIN: a CIE and its FDEs up to the
- * terminator, or one FDE. Returns 0; -EFAULT; -EINVAL when they describe no code, or more than 1
- * GiB of it; -ENOMEM.
+ * terminator, or one FDE. Returns 0; -EFAULT; -EINVAL when they describe no code, more than 1 GiB
+ * of it, or more than 64 MiB of tables; -ENOMEM. Of the code, the first bytes of 64 functions at
+ * most are read.
  */
 int image_probe_frames(const struct memory *memory, uintptr_t begin, struct image_layout *layout);
 
@@ -256,6 +259,12 @@ const struct identity *module_identity_all(const struct module *module);
 const char *module_engine(const struct module *module);
 const char *module_engine_version(const struct module *module);
 
+/*
+ * Whether the host enters the module through glue that is among its symbols (SYMBOL_ENTRY). Code
+ * without an image has none: what lies beyond its outermost function is not known.
+ */
+bool module_has_entries(const struct module *module);
+
 /* Number of functions that the module defines, in all its core modules. */
 uint32_t module_function_count(const struct module *module);
 uint32_t module_symbol_count(const struct module *module);
@@ -304,6 +313,39 @@ size_t module_called_import(const struct module *module, uint64_t offset, char *
 /* The copied .eh_frame, NULL when there is none; its bytes were at *ADDRESS. */
 const uint8_t *module_eh_frame(const struct module *module, size_t *size, uintptr_t *address);
 
+/* ---- modules whose functions come one by one (listing.c) ------------------------------------ */
+
+struct module_listing {
+	const char *engine;	    /* a static string */
+	const char *engine_version; /* copied, cut at 31 characters */
+	const char *name;	    /* of the module; NULL: by PATH or WASM; copied */
+	const char *path;     /* of the file that it was loaded from, NULL if unknown; copied */
+	const char *identity; /* the same text for the same module, in any process */
+	struct wasmbin *wasm; /* a reference is taken; NULL: no bytes were seen */
+};
+
+/*
+ * A module without an image, and as yet without functions: its text is virtual, and grows. Returns
+ * it with one reference, or NULL with errno set.
+ */
+struct module *module_new_listed(const struct module_listing *source);
+bool module_is_listed(const struct module *module);
+
+struct listed_function {
+	enum symbol_kind kind;
+	const char *full_name;	/* the engine's; tells functions of a module apart */
+	const char *shown_name; /* before demangling; "": as a function without a name */
+	uint32_t index;		/* symbol.function: including imports; UINT32_MAX: not wasm's */
+	uint64_t size;		/* of its code */
+};
+
+/*
+ * The symbol of FUNCTION in the listed MODULE, added when it is new: *ID. Returns 0; -ENOMEM;
+ * -E2BIG when the module has 65,536 functions or 16 MiB of names. Pointers to its symbols that were
+ * got before are void. Threads: the symbol set's.
+ */
+int module_list(struct module *module, const struct listed_function *function, uint32_t *id);
+
 /* ---- the table of modules (symtab.c) -------------------------------------------------------- */
 
 /*
@@ -343,6 +385,36 @@ const struct symtab_entry *symtab_find(const struct symtab *symtab, uintptr_t ad
 void symtab_forget(struct symtab *symtab, uint64_t oldest);
 
 size_t symtab_count(const struct symtab *symtab);
+
+/*
+ * Adds the listed MODULE as loading ID (below 2^27), for good: its text is where no code is. Takes
+ * a reference. 0 or -ENOMEM.
+ */
+int symtab_add_listed(struct symtab *symtab, struct module *module, uint32_t id);
+
+/* Where SYMBOL of the listed module with loading ID is in the table. */
+uint64_t symtab_place(uint32_t id, const struct symbol *symbol);
+
+/* Which code of listed modules was where (codemap.h); made at the first call, NULL: no memory. */
+struct codemap *symtab_codes(struct symtab *symtab);
+
+/*
+ * PC as the table knows it: in the text of a listed module when its code was there at TIME_NS
+ * (CLOCK_MONOTONIC), else PC. To be asked before symtab_find().
+ */
+uint64_t symtab_translate(const struct symtab *symtab, uint64_t pc, uint64_t time_ns);
+
+/*
+ * The same for the object at ADDRESS that an interpreter's frame names: where the function whose
+ * code, data to the processor, is in it. 0: nobody told of one.
+ */
+uint64_t symtab_translate_data(const struct symtab *symtab, uint64_t address, uint64_t time_ns);
+
+/*
+ * Whether ENTRY is a stretch of memory in which an engine keeps code of listed modules, and no
+ * module itself: what is there and was not translated is code that nobody told of.
+ */
+bool symtab_is_space(const struct symtab_entry *entry);
 
 /* The entry of loading ID, or NULL. Valid until the next change. Takes time with their number. */
 const struct symtab_entry *symtab_by_id(const struct symtab *symtab, uint32_t id);

@@ -22,7 +22,9 @@ static void identify(const struct module *module, struct identity *identity)
 		wasmbin_identity(module->wasm, identity);
 	else
 		identity->defined_functions = module->function_count;
-	if (module->tables->has_text_hash || module->wasm == NULL)
+	if (module->listing != NULL)
+		memcpy(identity->image, module->listing->identity, sizeof(identity->image));
+	else if (module->tables->has_text_hash || module->wasm == NULL)
 		imagehash_identity(module->tables, identity->image);
 }
 
