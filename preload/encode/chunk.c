@@ -304,6 +304,21 @@ static void add_lives(struct pb_writer *out, struct pb_writer *message, const st
 	}
 }
 
+static void add_rates(struct pb_writer *message, const struct writer_info *info)
+{
+	for (size_t i = 0; i < info->rate_count; i++) {
+		const struct writer_rate *rate = &info->rates[i];
+		size_t mark = pb_begin(message, INFO_RATE);
+
+		add_number(message, RATE_TIME_NS, rate->time_ns);
+		add_number(message, RATE_FROM, rate->from);
+		add_number(message, RATE_TO, rate->to);
+		add_number(message, RATE_COST_PPM, rate->cost_ppm);
+		add_number(message, RATE_BUDGET_PPM, rate->budget_ppm);
+		pb_end(message, mark);
+	}
+}
+
 void chunk_encode_info(struct pb_writer *message, uint64_t pid, const char *program,
 		       const struct writer_info *info)
 {
@@ -319,8 +334,11 @@ void chunk_encode_info(struct pb_writer *message, uint64_t pid, const char *prog
 	add_text(message, INFO_GUESTPROF, RECORDING_LIBRARY_VERSION);
 	add_number(message, INFO_OWN_CPU_NS, info->own_cpu_ns);
 	add_number(message, INFO_PROCESS_CPU_NS, info->process_cpu_ns);
+	add_number(message, INFO_BEGAN, info->began_unix_ns);
 	for (size_t i = 0; i < info->engine_count; i++)
 		pb_string(message, INFO_ENGINES, info->engines[i]);
+	add_number(message, INFO_DELIVERY_NS, info->delivery_ns);
+	add_rates(message, info);
 }
 
 void chunk_encode(struct pb_writer *out, const struct chunk *chunk, struct pb_writer *info,

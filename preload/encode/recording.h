@@ -119,6 +119,26 @@ enum {
 	INFO_INTERVALS_DROPPED =
 		14,	  /* host calls that RECORDING_INTERVAL leaves out: the shortest */
 	INFO_FILTER = 15, /* what was left out of a merged recording, as options */
+	/*
+	 * Unix nanoseconds: when the process wrote, or gave, its first recording. With pid and
+	 * program it says which files are of one process: those of a rotation, and dumps.
+	 */
+	INFO_BEGAN = 16,
+	INFO_RATE = 20, /* repeated: message Rate, in order */
+	INFO_DELIVERY_NS =
+		21, /* what the kernel takes to deliver one of our signals; an estimate */
+};
+
+/*
+ * message Rate: sampling had cost more than GUESTPROF_BUDGET allows, or less again, and the rate
+ * was changed. From then on a sample counts for RATE_TO, in samples/count too.
+ */
+enum {
+	RATE_TIME_NS = 1, /* since the start of the recording; absent: it was so from the start */
+	RATE_FROM = 2,	  /* divisors of the rate that was asked for */
+	RATE_TO = 3,
+	RATE_COST_PPM = 4, /* millionths of the process's CPU time, just before */
+	RATE_BUDGET_PPM = 5,
 };
 
 /* message Process: the fields of Info, and these. */

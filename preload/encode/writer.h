@@ -15,6 +15,13 @@
 
 struct writer;
 
+/* The rate changed; as message Rate. */
+struct writer_rate {
+	uint64_t time_ns; /* since the start of the recording */
+	uint32_t from, to;
+	uint32_t cost_ppm, budget_ppm;
+};
+
 /* What goes into message Info, besides what the writer knows. */
 struct writer_info {
 	const char *name; /* of a profile that the host took itself; NULL: of the whole process */
@@ -23,7 +30,11 @@ struct writer_info {
 	const char *stacks;
 	uint64_t period_ns;
 	uint64_t own_cpu_ns, process_cpu_ns;
+	uint64_t began_unix_ns;	    /* of the process's first recording; 0 unknown */
 	uint64_t intervals_dropped; /* host calls that no chunk has: the shortest */
+	uint64_t delivery_ns;	    /* of a signal; 0: not known */
+	const struct writer_rate *rates;
+	size_t rate_count;
 	const char *const *engines;
 	size_t engine_count;
 };
