@@ -3,6 +3,7 @@
 #include "preload/share/audit.h"
 
 #include "preload/cmd/command.h"
+#include "preload/cmd/progress.h"
 #include "preload/cmd/say.h"
 #include "preload/cmd/selecting.h"
 #include "preload/read/escape.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_MAX = 100, AGAINST_MAX = 64 };
+enum { AGAINST_MAX = 64 };
 
 enum { OPTION_WITH_DEBUG = 'z' + 1, OPTION_AGAINST };
 
@@ -176,20 +177,13 @@ static struct audit_texts *read_against(const struct options *options)
 
 /* ---- the audit ------------------------------------------------------------------------------- */
 
-struct printing {
-	const struct options *options;
-	size_t count;
-};
-
 /* `FILE: sample 3: field 4: what`, of what others may have written. */
 static void print_finding(void *context, const char *where, const char *what)
 {
-	struct printing *printing = context;
+	const struct options *options = context;
 	char *text, *escaped;
 
-	if (++printing->count > SHOWN_MAX)
-		return;
-	if (asprintf(&text, "%s: %s: %s", printing->options->file, where, what) < 0)
+	if (asprintf(&text, "%s: %s: %s", options->file, where, what) < 0)
 		return;
 	escaped = escape_new(text, ESCAPE_VISIBLE);
 	puts(escaped != NULL ? escaped : "out of memory");
@@ -255,8 +249,11 @@ static int run(struct audit *audit, const struct options *options)
 	}
 	error = audit_bytes(audit, source.bytes, source.size);
 	source_free(&source);
-	if (error == 0 && audit->found_count == 0)
+	if (error == 0 && audit->found_count == 0) {
+		progress_begin("checking", 0);
 		error = check_form(audit, options);
+		progress_end();
+	}
 	if (error != 0)
 		say_line("%s: %s", options->file,
 			 audit->why[0] != '\0' ? audit->why : strerror(-error));
@@ -267,8 +264,6 @@ static int conclude(const struct audit *audit, const struct options *options)
 {
 	char count[SAY_COUNT_SIZE], text[512];
 
-	if (audit->found_count > SHOWN_MAX)
-		say_line("%s: and more: the first %d are shown", options->file, SHOWN_MAX);
 	if (audit->found_count != 0)
 		say_line("%s: %s found", options->file, say_count(count, audit->found_count));
 	else
@@ -281,14 +276,15 @@ static int conclude(const struct audit *audit, const struct options *options)
 int audit_command(int argc, char **argv)
 {
 	struct options options = { .selecting.command = "audit" };
-	struct printing printing = { .options = &options };
-	struct audit audit = { .found = print_finding, .context = &printing };
+	struct audit audit = { .found = print_finding, .context = &options };
 	struct audit_texts *texts = NULL;
 	int status = COMMAND_BAD;
 
 	if (read_options(&options, argc, argv)) {
+		progress_begin("reading", 0);
 		if (options.against_count != 0)
 			texts = read_against(&options);
+		progress_end();
 		audit.selection = &options.selecting.selection;
 		audit.texts = texts;
 		audit.has_debug = options.has_debug;

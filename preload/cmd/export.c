@@ -188,9 +188,24 @@ static int write_output(const struct options *options, const struct format *form
 	return error == 0 ? COMMAND_OK : COMMAND_BAD;
 }
 
+static bool has_waits(const struct recording *recording)
+{
+	for (size_t i = 0; i < recording->sample_count; i++) {
+		if (recording->samples[i].wall_ns != 0)
+			return true;
+	}
+	return false;
+}
+
 static int export_recording(const struct options *options, const struct format *format,
 			    const struct recording *recording)
 {
+	if (recording->sample_count != 0 && options->by_wall && !has_waits(recording)) {
+		say_line("%s: no waiting in it, which guestprof record --wall measures; nothing "
+			 "was written",
+			 recording->path);
+		return COMMAND_NO_SAMPLES;
+	}
 	if (recording->sample_count != 0)
 		return write_output(options, format, recording);
 	say_line("%s: no samples in it%s%s, nothing was written", recording->path,
@@ -216,9 +231,10 @@ static bool take_word(bool *flag, const char *option, const char *word)
 	return *flag;
 }
 
-/* False after having said what is wrong. */
-static bool take_option(struct options *options, int option)
+static bool take_option(void *context, int option)
 {
+	struct options *options = context;
+
 	switch (option) {
 	case 't':
 		options->format = optarg;
@@ -233,39 +249,25 @@ static bool take_option(struct options *options, int option)
 		return take_word(&options->by_instance, "by", "instance");
 	case 'v':
 		return take_word(&options->by_wall, "value", "wall");
-	case 'g':
+	default:
 		if (take_number(optarg, &options->group_max))
 			return true;
 		say_line("export: --groups takes a number from 1 on, not %s", optarg);
 		return false;
-	default:
-		return reading_is_option(option) &&
-		       reading_option(&options->reading, option, optarg);
 	}
 }
 
-/* False after having said what is wrong. */
-static bool read_options(struct options *options, int argc, char **argv)
-{
-	static const struct option names[] = {
-		{ "to", required_argument, NULL, 't' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "by", required_argument, NULL, 'b' },
-		{ "value", required_argument, NULL, 'v' },
-		{ "sources", required_argument, NULL, 's' },
-		{ "groups", required_argument, NULL, 'g' },
-		READING_OPTIONS,
-		{ 0 },
-	};
-	int option;
-
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "t:o:", names, NULL)) != -1) {
-		if (!take_option(options, option))
-			return false;
-	}
-	return true;
-}
+static const struct option names[] = {
+	{ "to", required_argument, NULL, 't' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "by", required_argument, NULL, 'b' },
+	{ "value", required_argument, NULL, 'v' },
+	{ "sources", required_argument, NULL, 's' },
+	{ "groups", required_argument, NULL, 'g' },
+	READING_OPTIONS,
+	{ 0 },
+};
+static const struct reading_syntax syntax = { "t:o:", names, take_option };
 
 static const struct format *choose_format(const char *name)
 {
@@ -284,7 +286,7 @@ int export_command(int argc, char **argv)
 	struct recording *recording = NULL;
 	int status = COMMAND_BAD;
 
-	if (read_options(&options, argc, argv))
+	if (reading_read_options(&options.reading, argc, argv, &syntax, &options))
 		format = choose_format(options.format);
 	if (format != NULL && options.sources != NULL && format->write != write_html) {
 		say_line("export: --sources goes with --to html");

@@ -32,7 +32,8 @@ static const struct subcommand {
 	{ "merge", merge_command, "-o OUT [FILTERS] [FILE...]",
 	  "several recordings, or a part of one, as one recording" },
 	{ "view", view_command,
-	  "[--to html|firefox] [--sources DIR] [--once] [--timeout SECONDS] [--no-open] [FILE...]",
+	  "[--to html|firefox] [--sources DIR] [--once] [--timeout SECONDS] [--no-open] [FILTERS] "
+	  "[FILE...]",
 	  "in the browser: a flame graph, and the Firefox Profiler; the data stays here" },
 	{ "id", id_command, "[--json] FILE... | --match FILE.wasm FILE... | --names FILE",
 	  "which modules files are; whether a wasm file is what ran; what functions are called" },

@@ -3,6 +3,7 @@
 #include "preload/cmd/command.h"
 #include "preload/cmd/reading.h"
 #include "preload/cmd/say.h"
+#include "preload/cmd/writing.h"
 #include "preload/export/pprof.h"
 
 #include <errno.h>
@@ -14,6 +15,15 @@ struct options {
 	struct reading_options reading;
 };
 
+static bool take_option(void *context, int option)
+{
+	struct options *options = context;
+
+	(void)option; /* -o is the only one */
+	options->out = optarg;
+	return true;
+}
+
 /* False after having said what is wrong. */
 static bool read_options(struct options *options, int argc, char **argv)
 {
@@ -22,16 +32,10 @@ static bool read_options(struct options *options, int argc, char **argv)
 		READING_OPTIONS,
 		{ 0 },
 	};
-	int option;
+	static const struct reading_syntax syntax = { "o:", names, take_option };
 
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "o:", names, NULL)) != -1) {
-		if (option == 'o')
-			options->out = optarg;
-		else if (!reading_is_option(option) ||
-			 !reading_option(&options->reading, option, optarg))
-			return false;
-	}
+	if (!reading_read_options(&options->reading, argc, argv, &syntax, options))
+		return false;
 	if (options->out == NULL)
 		say_line("merge: -o names the file to write");
 	return options->out != NULL;
@@ -44,16 +48,17 @@ static bool ends_with_gz(const char *name)
 	return strcmp(name, "-") == 0 || (length > 3 && strcmp(name + length - 3, ".gz") == 0);
 }
 
+static int write_merged(const void *context, struct output *output)
+{
+	return pprof_write_recording(context, output);
+}
+
 static int write_recording(const char *name, const struct recording *recording)
 {
 	char samples[SAY_COUNT_SIZE];
-	struct output *output = output_open(name, ends_with_gz(name));
-	int error = output != NULL ? pprof_write_recording(recording, output) : -errno;
-	int close_error = output != NULL ? output_close(output, error == 0) : 0;
+	int error = writing_file(name, ends_with_gz(name), write_merged, recording);
 	uint64_t count = 0;
 
-	if (error == 0)
-		error = close_error;
 	if (error != 0) {
 		say_line("%s: %s", name, strerror(-error));
 		return COMMAND_BAD;

@@ -29,7 +29,7 @@ static bool add_text(struct reading_options *options, const char **list, const c
 	return false;
 }
 
-bool reading_option(struct reading_options *options, int option, const char *argument)
+static bool take_option(struct reading_options *options, int option, const char *argument)
 {
 	struct filter_wish *wish = &options->wish;
 	const char **texts[] = {
@@ -54,6 +54,25 @@ bool reading_option(struct reading_options *options, int option, const char *arg
 	return true;
 }
 
+bool reading_read_options(struct reading_options *options, int argc, char **argv,
+			  const struct reading_syntax *syntax, void *context)
+{
+	bool is_good = true;
+	int option;
+
+	optind = 1;
+	while (is_good &&
+	       (option = getopt_long(argc, argv, syntax->letters, syntax->names, NULL)) != -1) {
+		if (option == '?') /* getopt_long() said so */
+			is_good = false;
+		else if (option >= SOURCELINES_WASM)
+			is_good = take_option(options, option, optarg);
+		else
+			is_good = syntax->take(context, option);
+	}
+	return is_good;
+}
+
 void reading_free(struct reading_options *options)
 {
 	sourcelines_free(&options->sourcelines);
@@ -66,7 +85,6 @@ struct opening {
 	struct inputs inputs;
 	struct recording **list; /* owned */
 	size_t count;
-	struct progress progress;
 };
 
 static int find_inputs(struct opening *opening, char **paths, size_t count)
@@ -128,13 +146,12 @@ static int read_files(struct opening *opening)
 		struct recording *recording = recording_read(inputs->paths[i], &why);
 
 		if (recording == NULL) {
-			progress_end(&opening->progress);
 			say_line("%s", why != NULL ? why : "out of memory");
 			free(why);
 		} else {
 			opening->list[opening->count++] = recording;
 		}
-		progress_step(&opening->progress);
+		progress_step();
 	}
 	return 0;
 }
@@ -192,7 +209,7 @@ static struct recording *finish(struct opening *opening, const struct filter *fi
 	}
 	if (is_good && options->names != NULL)
 		is_good = naming_apply(options->names, recording) == 0;
-	progress_step(&opening->progress);
+	progress_step();
 	is_good = is_good && use_filter(options, filter, recording);
 	if (is_good)
 		return recording;
@@ -207,7 +224,7 @@ static struct recording *open_all(struct opening *opening, const struct filter *
 	struct recording *recording = NULL;
 	int error = find_inputs(opening, paths, count);
 
-	progress_begin(&opening->progress, "reading", opening->inputs.count + 2);
+	progress_begin("reading", opening->inputs.count + 2);
 	if (error == 0)
 		error = read_files(opening);
 	if (error == -ENOMEM)
@@ -218,10 +235,10 @@ static struct recording *open_all(struct opening *opening, const struct filter *
 		say_how_many(opening);
 	if (error == 0 && opening->count != 0) {
 		recording = merge_all(opening);
-		progress_step(&opening->progress);
+		progress_step();
 		recording = finish(opening, filter, recording);
 	}
-	progress_end(&opening->progress);
+	progress_end();
 	return recording;
 }
 

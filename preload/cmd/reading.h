@@ -56,14 +56,21 @@ enum {
 	"KEY[=RE], --instance NAME,\n--thread NAME|ID, --time FROM:TO (seconds), --view "       \
 	"guest|hostcalls|full.\n"
 
-/* What reading_option() takes. */
-static inline bool reading_is_option(int option)
-{
-	return option >= SOURCELINES_WASM;
-}
+/* How a command is called: LETTERS and NAMES as of getopt_long(), with READING_OPTIONS or some of
+ * them. */
+struct reading_syntax {
+	const char *letters;
+	const struct option *names;
+	/* An option of the command's own, with `optarg`. False after having said what is wrong. */
+	bool (*take)(void *context, int option);
+};
 
-/* Takes ARGUMENT, which is borrowed, of OPTION. False after having said what is wrong. */
-bool reading_option(struct reading_options *options, int option, const char *argument);
+/*
+ * Takes all options; their arguments are borrowed, and the first FILE is argv[optind]. False after
+ * having said what is wrong.
+ */
+bool reading_read_options(struct reading_options *options, int argc, char **argv,
+			  const struct reading_syntax *syntax, void *context);
 void reading_free(struct reading_options *options);
 
 /*

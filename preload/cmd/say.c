@@ -2,6 +2,7 @@
 /* say.c - lines on standard error, and numbers as people read them. Threads: any. */
 #include "preload/cmd/say.h"
 
+#include "preload/cmd/progress.h"
 #include "preload/read/escape.h"
 
 #include <inttypes.h>
@@ -22,7 +23,9 @@ void say_line(const char *format, ...)
 	if (text != NULL)
 		escaped = escape_new(text, ESCAPE_VISIBLE);
 	fflush(stdout);
+	progress_pause();
 	fprintf(stderr, "guestprof: %s\n", escaped != NULL ? escaped : "out of memory");
+	progress_resume();
 	free(escaped);
 	free(text);
 }

@@ -6,7 +6,7 @@
  * that is counted or measured is a whole number: times in nanoseconds, shares in millionths. What
  * is unknown is null. Keys never change their meaning and never go; new ones are added under the
  * same number. preload/cmd/schema/NAME.1.json is the JSON Schema (draft 2020-12), installed in
- * share/guestprof/schema/. NAME: report, diff, list, status; doctor is reserved.
+ * share/guestprof/schema/. NAME: report, diff, list, status, doctor.
  */
 #ifndef PRELOAD_CMD_SCHEMA_H
 #define PRELOAD_CMD_SCHEMA_H

@@ -4,6 +4,7 @@
 #include "preload/cmd/reading.h"
 #include "preload/cmd/say.h"
 #include "preload/cmd/selecting.h"
+#include "preload/cmd/writing.h"
 #include "preload/export/output.h"
 #include "preload/share/shared.h"
 
@@ -21,12 +22,13 @@ struct options {
 
 enum { OPTION_NO_TIME = 'z' + 1, OPTION_WITH_DEBUG };
 
-/* False after having said what is wrong. */
-static bool take_option(struct options *options, int option, char *argument)
+static bool take_option(void *context, int option)
 {
+	struct options *options = context;
+
 	switch (option) {
 	case 'o':
-		options->out = argument;
+		options->out = optarg;
 		return true;
 	case OPTION_NO_TIME:
 		options->shared.has_time = false;
@@ -34,14 +36,12 @@ static bool take_option(struct options *options, int option, char *argument)
 	case OPTION_WITH_DEBUG:
 		options->shared.has_debug = true;
 		return true;
-	case SOURCELINES_WASM:
-	case SOURCELINES_MAP:
-		return reading_option(&options->reading, option, argument);
 	default:
-		return selecting_option(&options->selecting, option, argument);
+		return selecting_option(&options->selecting, option, optarg);
 	}
 }
 
+/* False after having said what is wrong. */
 static bool read_options(struct options *options, int argc, char **argv)
 {
 	static const struct option names[] = {
@@ -52,13 +52,10 @@ static bool read_options(struct options *options, int argc, char **argv)
 		SOURCELINES_OPTIONS,
 		{ 0 },
 	};
-	int option;
+	static const struct reading_syntax syntax = { "o:", names, take_option };
 
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "o:", names, NULL)) != -1) {
-		if (!take_option(options, option, optarg))
-			return false;
-	}
+	if (!reading_read_options(&options->reading, argc, argv, &syntax, options))
+		return false;
 	if (options->out == NULL) {
 		say_line("share: -o FILE says where to write");
 		return false;
@@ -66,25 +63,25 @@ static bool read_options(struct options *options, int argc, char **argv)
 	return selecting_check(&options->selecting);
 }
 
+static int write_shared(const void *context, struct output *output)
+{
+	struct pb_writer bytes = { 0 };
+	int error;
+
+	shared_encode(context, &bytes);
+	error = bytes.error;
+	if (error == 0)
+		output_bytes(output, bytes.bytes, bytes.size);
+	pb_free(&bytes);
+	return error;
+}
+
 static int write_file(const char *path, const struct shared *shared)
 {
 	size_t length = strlen(path);
-	struct pb_writer bytes = { 0 };
-	struct output *output;
-	int error, close_error;
+	bool compress = length > 3 && strcmp(path + length - 3, ".gz") == 0;
 
-	shared_encode(shared, &bytes);
-	error = bytes.error;
-	output = error == 0 ? output_open(path, length > 3 && strcmp(path + length - 3, ".gz") == 0)
-			    : NULL;
-	if (output == NULL) {
-		pb_free(&bytes);
-		return error != 0 ? error : -errno;
-	}
-	output_bytes(output, bytes.bytes, bytes.size);
-	close_error = output_close(output, error == 0);
-	pb_free(&bytes);
-	return close_error;
+	return writing_file(path, compress, write_shared, shared);
 }
 
 static int say_what_there_is(const struct options *options, const struct recording *recording)

@@ -3,6 +3,7 @@
  * Profiler. */
 #include "preload/cmd/command.h"
 #include "preload/cmd/ending.h"
+#include "preload/cmd/progress.h"
 #include "preload/cmd/reading.h"
 #include "preload/cmd/say.h"
 #include "preload/cmd/view_browser.h"
@@ -183,6 +184,7 @@ static int view_recording(struct options *options, const struct recording *recor
 	size_t count = 0;
 	int error = 0;
 
+	progress_begin("writing", 0);
 	for (enum form i = 0; error == 0 && i < FORM_COUNT; i++) {
 		if (!options->is_wanted[i])
 			continue;
@@ -190,6 +192,7 @@ static int view_recording(struct options *options, const struct recording *recor
 		error = make_file(&forms[i], recording, options, &files[count]);
 		count += error == 0;
 	}
+	progress_end();
 	if (error == 0)
 		error = view_files(options, files, kinds, count);
 	for (size_t i = 0; i < count; i++)
@@ -229,8 +232,10 @@ static bool take_timeout(struct options *options, const char *text)
 	return false;
 }
 
-static bool take_option(struct options *options, int option)
+static bool take_option(void *context, int option)
 {
+	struct options *options = context;
+
 	switch (option) {
 	case 't':
 		return take_form(options, optarg);
@@ -243,35 +248,21 @@ static bool take_option(struct options *options, int option)
 	case 'n':
 		options->opens_none = true;
 		return true;
-	case 'w':
-		return take_timeout(options, optarg);
 	default:
-		return reading_is_option(option) &&
-		       reading_option(&options->reading, option, optarg);
+		return take_timeout(options, optarg);
 	}
 }
 
-/* False after having said what is wrong. */
-static bool read_options(struct options *options, int argc, char **argv)
-{
-	static const struct option names[] = {
-		{ "to", required_argument, NULL, 't' },
-		{ "sources", required_argument, NULL, 's' },
-		{ "once", no_argument, NULL, 'o' },
-		{ "no-open", no_argument, NULL, 'n' },
-		{ "timeout", required_argument, NULL, 'w' },
-		READING_OPTIONS,
-		{ 0 },
-	};
-	int option;
-
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "t:", names, NULL)) != -1) {
-		if (!take_option(options, option))
-			return false;
-	}
-	return true;
-}
+static const struct option names[] = {
+	{ "to", required_argument, NULL, 't' },
+	{ "sources", required_argument, NULL, 's' },
+	{ "once", no_argument, NULL, 'o' },
+	{ "no-open", no_argument, NULL, 'n' },
+	{ "timeout", required_argument, NULL, 'w' },
+	READING_OPTIONS,
+	{ 0 },
+};
+static const struct reading_syntax syntax = { "t:", names, take_option };
 
 int view_command(int argc, char **argv)
 {
@@ -279,7 +270,7 @@ int view_command(int argc, char **argv)
 	struct recording *recording = NULL;
 	int status = COMMAND_BAD;
 
-	if (read_options(&options, argc, argv))
+	if (reading_read_options(&options.reading, argc, argv, &syntax, &options))
 		recording = reading_open(&options.reading, argv + optind, (size_t)(argc - optind));
 	if (recording != NULL && recording->sample_count == 0) {
 		say_line("%s: no samples in it", recording->path);

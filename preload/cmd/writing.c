@@ -2,9 +2,12 @@
 /* writing.c - opens, fills and closes what a command writes. */
 #include "preload/cmd/writing.h"
 
+#include "preload/cmd/progress.h"
 #include "preload/cmd/say.h"
 
 #include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
 int writing_file(const char *name, bool is_compressed,
 		 int (*write)(const void *context, struct output *output), const void *context)
@@ -14,8 +17,12 @@ int writing_file(const char *name, bool is_compressed,
 
 	if (output == NULL)
 		return -errno;
+	/* not across what goes to the terminal itself */
+	if (strcmp(name, "-") != 0 || isatty(STDOUT_FILENO) != 1)
+		progress_begin("writing", 0);
 	error = write(context, output);
 	close_error = output_close(output, error == 0);
+	progress_end();
 	return error != 0 ? error : close_error;
 }
 

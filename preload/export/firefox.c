@@ -5,6 +5,7 @@
 #include "preload/encode/recording.h"
 #include "preload/export/firefox_marks.h"
 #include "preload/export/firefox_tracks.h"
+#include "preload/read/rates.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -91,6 +92,21 @@ static void write_left_out(const struct firefox_tracks *tracks, const struct fir
 			     tracks->merged_ns / 1000000000);
 }
 
+/* When GUESTPROF_BUDGET changed the rate: the first ones. */
+static void write_rates(const struct recording *recording, struct json *json)
+{
+	enum { MOST = 8 };
+	char text[RATES_LINE_SIZE];
+	size_t count = 0;
+
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct recording_process *process = &recording->processes[i];
+
+		for (size_t r = 0; r < process->rate_count && count++ < MOST; r++)
+			extra_text(json, "Rate", rates_describe(text, process, &process->rates[r]));
+	}
+}
+
 /* What the front end shows under "Profile info". */
 static void write_extra(const struct firefox_tracks *tracks, const struct firefox_marks *marks,
 			struct json *json)
@@ -104,6 +120,7 @@ static void write_extra(const struct firefox_tracks *tracks, const struct firefo
 	extra_text(json, "Clock", recording->clock);
 	extra_text(json, "Why not a better clock", recording->clock_why);
 	extra_number(json, "Samples per CPU second asked for", recording->requested_hz);
+	write_rates(recording, json);
 	extra_text(json, "Stacks", recording->stacks);
 	extra_text(json, "Only", recording->filter);
 	if (recording->process_count > 1)

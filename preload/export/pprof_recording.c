@@ -91,6 +91,21 @@ static void put_place_text(struct pb_writer *message, uint32_t field, const char
 		pb_string(message, field, text);
 }
 
+static void put_rate(struct pb_writer *body, const struct recording_process *process,
+		     const struct recording_rate *rate)
+{
+	uint64_t start_ns = process->time_unix_ns;
+	size_t mark = pb_begin(body, INFO_RATE);
+
+	if (rate->time_unix_ns > start_ns)
+		pb_varint(body, RATE_TIME_NS, rate->time_unix_ns - start_ns);
+	pprof_put_number(body, RATE_FROM, rate->from);
+	pprof_put_number(body, RATE_TO, rate->to);
+	pprof_put_number(body, RATE_COST_PPM, rate->cost_ppm);
+	pprof_put_number(body, RATE_BUDGET_PPM, rate->budget_ppm);
+	pb_end(body, mark);
+}
+
 /* What Info and Process have in common. */
 static void put_process(struct pb_writer *body, const struct recording_process *process)
 {
@@ -105,8 +120,12 @@ static void put_process(struct pb_writer *body, const struct recording_process *
 	put_place_text(body, INFO_GUESTPROF, process->guestprof_version);
 	pprof_put_number(body, INFO_OWN_CPU_NS, process->own_cpu_ns);
 	pprof_put_number(body, INFO_PROCESS_CPU_NS, process->process_cpu_ns);
+	pprof_put_number(body, INFO_BEGAN, process->began_unix_ns);
 	for (size_t i = 0; i < process->engine_count; i++)
 		pb_string(body, INFO_ENGINES, process->engines[i]);
+	pprof_put_number(body, INFO_DELIVERY_NS, process->delivery_ns);
+	for (size_t i = 0; i < process->rate_count; i++)
+		put_rate(body, process, &process->rates[i]);
 }
 
 static void put_info(struct pb_writer *body, const struct recording *recording)

@@ -4,7 +4,7 @@
  *
  * All that are given must hold. Patterns are POSIX extended regular expressions, found anywhere in
  * a frame's name; inlined callers are frames. Names of modules, instances and threads are equal or
- * not; that of a module also without its `@3f9a2c`.
+ * not, as called.h says; that of a module also without its `@3f9a2c`.
  */
 #ifndef PRELOAD_READ_FILTER_H
 #define PRELOAD_READ_FILTER_H

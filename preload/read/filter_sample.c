@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* filter_sample.c - whether one sample is asked for, and which of its frames. Threads: any. */
+#include "preload/read/called.h"
 #include "preload/read/filter_private.h"
 #include "preload/read/totals.h"
 
@@ -7,35 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHORT_IDENTITY = 6 };
-
-/* NAME, or NAME@3f9a2c. */
-static bool is_module(const char *module, const char *wanted)
-{
-	size_t length = strlen(wanted);
-
-	return strncmp(module, wanted, length) == 0 &&
-	       (module[length] == '\0' ||
-		(module[length] == '@' && strlen(module + length) == 1 + SHORT_IDENTITY));
-}
-
-/* `resize#3`, or as reports of several processes show it, `resize#3 (4242)`. */
-static bool is_instance(const char *instance, uint64_t pid, const char *wanted)
-{
-	size_t length = strlen(instance);
-	char number[32];
-
-	snprintf(number, sizeof(number), " (%" PRIu64 ")", pid);
-	return length != 0 && strncmp(wanted, instance, length) == 0 &&
-	       (wanted[length] == '\0' || strcmp(wanted + length, number) == 0);
-}
-
 static bool is_thread(const struct recording_sample *sample, const char *wanted)
 {
 	char number[32];
 
 	snprintf(number, sizeof(number), "%" PRIu64, sample->thread_id);
-	return strcmp(sample->thread_name, wanted) == 0 ||
+	return called_name(sample->thread_name, wanted) ||
 	       (sample->thread_id != 0 && strcmp(number, wanted) == 0);
 }
 
@@ -43,11 +21,10 @@ static bool is_thread(const struct recording_sample *sample, const char *wanted)
 static const char *label_of(const struct recording_sample *sample, const char *key)
 {
 	static const char *const states[STATE_COUNT] = { "guest", "builtin", "host", "waiting" };
+	const char *value = called_label(sample->labels, sample->label_count, key);
 
-	for (size_t i = 0; i < sample->label_count; i++) {
-		if (strcmp(sample->labels[i].key, key) == 0)
-			return sample->labels[i].value;
-	}
+	if (value != NULL)
+		return value;
 	if (strcmp(key, "wasm_module") == 0)
 		return sample->module[0] != '\0' ? sample->module : NULL;
 	if (strcmp(key, "wasm_instance") == 0)
@@ -76,11 +53,12 @@ static bool has_label(const struct recording_sample *sample, const struct filter
 bool filter_wants(const struct filter *filter, const struct recording *recording,
 		  const struct recording_sample *sample, bool *failed)
 {
-	if (filter->module != NULL && !is_module(totals_module(recording, sample), filter->module))
+	if (filter->module != NULL &&
+	    !called_module(totals_module(recording, sample), filter->module))
 		return false;
 	if (filter->instance != NULL &&
-	    !is_instance(sample->instance, recording_process(recording, sample)->pid,
-			 filter->instance))
+	    !called_instance(sample->instance, recording_process(recording, sample)->pid,
+			     filter->instance))
 		return false;
 	if (filter->thread != NULL && !is_thread(sample, filter->thread))
 		return false;

@@ -209,7 +209,7 @@ static void free_scratch(struct merge *merge)
 		&merge->functions,  &merge->lines,	    &merge->chains,
 		&merge->addresses,  &merge->locations,	    &merge->group_rows,
 		&merge->stats,	    &merge->processes,	    &merge->lives,
-		&merge->names,	    &merge->hostcalls,
+		&merge->names,	    &merge->hostcalls,	    &merge->makers,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
@@ -220,6 +220,8 @@ static void free_scratch(struct merge *merge)
 	free(merge->kept);
 	free(merge->canonical);
 	free(merge->group_of);
+	free(merge->pieces);
+	free(merge->made);
 }
 
 struct recording *recording_merge(struct recording *const *list, size_t count)

@@ -5,10 +5,11 @@
  * What is one in the result: modules with the same name and wasm hash, or where none is known with
  * the same name, number of functions and layout; functions by module, name, index and source;
  * locations by module, address and lines; groups by module and labels; processes by pid, program
- * and start. Of those that have nothing but a name in common, all but the first get what tells them
- * apart behind it (`plugin@3f9a2c`, `plugin{tenant=acme}`), as in a recording. Samples stay apart
- * and are ordered by time; times count from the earliest start, and a clock that is years off
- * counts as that start. Counters add up, so a recording that is named twice counts twice.
+ * and beginning: files of a rotation are of one process. Of those that have nothing but a name in
+ * common, all but the first get what tells them apart behind it (`plugin@3f9a2c`,
+ * `plugin{tenant=acme}`), as in a recording. Samples stay apart and are ordered by time; times
+ * count from the earliest start, and a clock that is years off counts as that start. Counters add
+ * up, so a recording that is named twice counts twice.
  */
 #ifndef PRELOAD_READ_MERGE_H
 #define PRELOAD_READ_MERGE_H

@@ -7,10 +7,37 @@
 #include <errno.h>
 #include <string.h>
 
+/*
+ * Instances that were not made yet when another recording of the same process counted: each counts
+ * from the process's start. (A recording that is merged already does not say whose they are.)
+ */
+static int count_made(struct merge *merge, struct recording_group *to,
+		      const struct recording_group *from)
+{
+	uint64_t before = 0;
+
+	if (merge->in->process_count == 1) {
+		uint32_t id = pairs_id(&merge->makers, (uint64_t)(to - merge->out->groups),
+				       merge->process_of[0]);
+
+		if (id == PAIRS_NONE ||
+		    rows_reserve(&merge->made, &merge->made_room, id, sizeof(*merge->made)) != 0)
+			return -ENOMEM;
+		before = merge->made[id];
+		if (from->instances_created > before)
+			merge->made[id] = from->instances_created;
+	}
+	if (from->instances_created > before)
+		to->instances_created += from->instances_created - before;
+	/* Of those that live long each recording has samples. */
+	to->instances_sampled += from->instances_sampled;
+	if (to->instances_created != 0 && to->instances_sampled > to->instances_created)
+		to->instances_sampled = to->instances_created;
+	return 0;
+}
+
 static void add_group(struct recording_group *to, const struct recording_group *from)
 {
-	to->instances_created += from->instances_created;
-	to->instances_sampled += from->instances_sampled;
 	to->merged += from->merged;
 	to->samples += from->samples;
 	to->cpu_ns += from->cpu_ns;
@@ -48,6 +75,8 @@ int merge_groups(struct merge *merge)
 		struct recording_group *row = group != NULL ? group_row(merge, group, from) : NULL;
 
 		if (row == NULL)
+			return -ENOMEM;
+		if (count_made(merge, row, from) != 0)
 			return -ENOMEM;
 		add_group(row, from);
 	}
@@ -110,6 +139,17 @@ int merge_stats(struct merge *merge)
 	return error;
 }
 
+/* Another recording of the same process saw the life TO before, or after. */
+static void join_life(struct recording_life *to, const struct recording_life *from,
+		      uint64_t offset_ns)
+{
+	if (from->start_ns + offset_ns < to->start_ns)
+		to->start_ns = from->start_ns + offset_ns;
+	if (from->has_ended && from->end_ns + offset_ns > to->end_ns)
+		to->end_ns = from->end_ns + offset_ns;
+	to->has_ended |= from->has_ended;
+}
+
 static int add_life(struct merge *merge, const struct recording_life *from)
 {
 	struct recording *out = merge->out;
@@ -125,8 +165,10 @@ static int add_life(struct merge *merge, const struct recording_life *from)
 	id = pairs_id(&merge->lives, (uintptr_t)instance, (uint64_t)process << 32 | name);
 	if (id == PAIRS_NONE)
 		return -ENOMEM;
-	if (id < out->life_count) /* the recording is there twice */
+	if (id < out->life_count) {
+		join_life(&out->lives[id], from, merge->offset_ns);
 		return 0;
+	}
 	out->lives[out->life_count] = *from;
 	out->lives[out->life_count].module = group->shown;
 	out->lives[out->life_count].instance = instance;

@@ -12,6 +12,7 @@
 #include "preload/read/merge.h"
 #include "preload/read/names.h"
 #include "preload/read/pairs.h"
+#include "preload/read/spans.h"
 
 #define MERGE_NONE UINT32_MAX
 
@@ -29,6 +30,13 @@ struct merge_naming {
 	struct pairs shown; /* names that are taken */
 };
 
+/* The time of one recording of a process. */
+struct merge_piece {
+	struct span span;
+	uint32_t process;
+	bool has_ended;
+};
+
 struct merge {
 	struct arena arena;
 	struct recording *out; /* in the arena, as all that it points to */
@@ -43,6 +51,11 @@ struct merge {
 	struct pairs function_names, function_places, functions, lines, chains, addresses,
 		locations;
 	struct pairs group_rows, stats, processes, lives, hostcalls;
+	struct merge_piece *pieces; /* owned */
+	size_t piece_count, piece_room;
+	struct pairs makers; /* (number of a group, of a process) */
+	uint64_t *made;	     /* by number in makers: instances of it; owned */
+	size_t made_room;
 
 	/* Of the input that is being added. */
 	const struct recording *in;

@@ -105,18 +105,32 @@ struct recording_stat {
 	uint64_t value;
 };
 
+/* The rate changed; divisors of the rate that was asked for. */
+struct recording_rate {
+	uint64_t time_unix_ns;
+	uint64_t from, to;
+	uint64_t cost_ppm, budget_ppm; /* millionths of the process's CPU time */
+};
+
 /*
  * A process that samples are of. A recording has at least one: what a process wrote is of that one,
  * a merged one (merge.h) of several. Texts are "" when unknown.
  */
 struct recording_process {
 	uint64_t pid; /* 0: unknown */
-	uint64_t time_unix_ns, duration_ns, period_ns, requested_hz;
+	/* of several recordings of one process: its first start, and how long any of them ran */
+	uint64_t time_unix_ns, duration_ns;
+	uint64_t
+		began_unix_ns; /* of its first recording, which need not be among them; 0 unknown */
+	uint64_t period_ns, requested_hz;
 	uint64_t own_cpu_ns, process_cpu_ns;
 	const char *program, *clock, *clock_why, *stacks, *guestprof_version;
 	const char *path; /* the file it was read from */
 	const char **engines;
 	size_t engine_count;
+	uint64_t delivery_ns;	      /* of one signal, estimated; 0: unknown */
+	struct recording_rate *rates; /* in order */
+	size_t rate_count;
 	bool is_ours, is_torn, has_ended; /* as in struct recording */
 	uint64_t torn_at;
 };

@@ -5,7 +5,27 @@
 
 #include <errno.h>
 
-/* What Info and Process have in common. ENGINES: there is room for those of the message. */
+static void read_rate(const struct pb_field *field, struct recording_rate *rate)
+{
+	struct pb_reader message = reading_inside(field);
+	struct pb_field part;
+
+	*rate = (struct recording_rate){ .from = 1, .to = 1 };
+	while (pb_next(&message, &part)) {
+		if (part.number == RATE_TIME_NS)
+			rate->time_unix_ns = part.value; /* settled when the start is known */
+		else if (part.number == RATE_FROM && part.value != 0)
+			rate->from = part.value;
+		else if (part.number == RATE_TO && part.value != 0)
+			rate->to = part.value;
+		else if (part.number == RATE_COST_PPM)
+			rate->cost_ppm = part.value;
+		else if (part.number == RATE_BUDGET_PPM)
+			rate->budget_ppm = part.value;
+	}
+}
+
+/* What Info and Process have in common. There is room for engines and rates of the message. */
 static void read_process_part(struct reading *reading, const struct pb_field *part,
 			      struct recording_process *process)
 {
@@ -40,8 +60,17 @@ static void read_process_part(struct reading *reading, const struct pb_field *pa
 	case INFO_PROCESS_CPU_NS:
 		process->process_cpu_ns = part->value;
 		break;
+	case INFO_BEGAN:
+		process->began_unix_ns = part->value;
+		break;
 	case INFO_ENGINES:
 		process->engines[process->engine_count++] = reading_text(reading, part);
+		break;
+	case INFO_DELIVERY_NS:
+		process->delivery_ns = part->value;
+		break;
+	case INFO_RATE:
+		read_rate(part, &process->rates[process->rate_count++]);
 		break;
 	case PROCESS_TIME_NANOS:
 		process->time_unix_ns = part->value;
@@ -55,14 +84,14 @@ static void read_process_part(struct reading *reading, const struct pb_field *pa
 	}
 }
 
-static size_t count_engines(const struct pb_field *field)
+static size_t count_parts(const struct pb_field *field, uint32_t number)
 {
 	struct pb_reader message = reading_inside(field);
 	struct pb_field part;
 	size_t count = 0;
 
 	while (pb_next(&message, &part))
-		count += part.number == INFO_ENGINES;
+		count += part.number == number;
 	return count;
 }
 
@@ -77,9 +106,11 @@ static int read_process(struct reading *reading, const struct pb_field *field,
 	process->program = process->clock = process->clock_why = process->stacks = "";
 	process->guestprof_version = "";
 	process->path = reading->out->path;
-	process->engines =
-		arena_alloc(&reading->arena, count_engines(field), sizeof(*process->engines));
-	if (process->engines == NULL)
+	process->engines = arena_alloc(&reading->arena, count_parts(field, INFO_ENGINES),
+				       sizeof(*process->engines));
+	process->rates = arena_alloc(&reading->arena, count_parts(field, INFO_RATE),
+				     sizeof(*process->rates));
+	if (process->engines == NULL || process->rates == NULL)
 		return -ENOMEM;
 	while (pb_next(&message, &part))
 		read_process_part(reading, &part, process);
@@ -137,6 +168,17 @@ int reading_process(struct reading *reading, const struct pb_field *field)
 	return error == -EINVAL ? reading_fail(reading, "a damaged process") : error;
 }
 
+/* Their times were since the start. */
+static void settle_rates(struct recording_process *process)
+{
+	for (size_t i = 0; i < process->rate_count; i++) {
+		uint64_t *time_ns = &process->rates[i].time_unix_ns;
+
+		if (__builtin_add_overflow(*time_ns, process->time_unix_ns, time_ns))
+			*time_ns = process->time_unix_ns;
+	}
+}
+
 void reading_settle_processes(struct reading *reading)
 {
 	struct recording *out = reading->out;
@@ -150,6 +192,7 @@ void reading_settle_processes(struct reading *reading)
 	for (size_t i = 0; i < out->process_count; i++) {
 		out->processes[i].is_torn = out->is_torn;
 		out->processes[i].torn_at = out->torn_at;
+		settle_rates(&out->processes[i]);
 	}
 	for (size_t i = 0; i < out->sample_count; i++) {
 		if (out->samples[i].process >= out->process_count)

@@ -2,6 +2,8 @@
 /* selection.c - matches samples by label, module or instance. Threads: any. */
 #include "preload/read/selection.h"
 
+#include "preload/read/called.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,15 +31,6 @@ void selection_free(struct selection *selection)
 	selection->key = NULL;
 }
 
-const char *selection_label(const struct recording_label *labels, size_t count, const char *key)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(labels[i].key, key) == 0)
-			return labels[i].value;
-	}
-	return NULL;
-}
-
 bool selection_takes(const struct selection *selection, const struct recording_sample *sample)
 {
 	const char *value;
@@ -46,12 +39,12 @@ bool selection_takes(const struct selection *selection, const struct recording_s
 	case SELECTION_ALL:
 		return true;
 	case SELECTION_LABEL:
-		value = selection_label(sample->labels, sample->label_count, selection->key);
-		return value != NULL && strcmp(value, selection->value) == 0;
+		value = called_label(sample->labels, sample->label_count, selection->key);
+		return value != NULL && called_name(value, selection->value);
 	case SELECTION_MODULE:
-		return strcmp(sample->module, selection->value) == 0;
+		return called_name(sample->module, selection->value);
 	case SELECTION_INSTANCE:
-		return strcmp(sample->instance, selection->value) == 0;
+		return called_name(sample->instance, selection->value);
 	default:
 		return false;
 	}

@@ -2,6 +2,9 @@
 /*
  * selection.h - which samples of a recording are one tenant's, and which labels may be told of
  * them.
+ *
+ * Names are equal as called.h says, and whole: a module that the guest named is not meant without
+ * its `@3f9a2c`, for whoever calls himself the same would get the tenant's file.
  */
 #ifndef PRELOAD_READ_SELECTION_H
 #define PRELOAD_READ_SELECTION_H
@@ -36,8 +39,5 @@ bool selection_takes(const struct selection *selection, const struct recording_s
 
 /* May the label KEY, which is none of ours, be told? */
 bool selection_keeps(const struct selection *selection, const char *key);
-
-/* The value of label KEY in LABELS, or NULL. */
-const char *selection_label(const struct recording_label *labels, size_t count, const char *key);
 
 #endif /* PRELOAD_READ_SELECTION_H */

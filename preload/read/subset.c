@@ -1,46 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* subset.c - compares names. Threads: any. */
+/* subset.c - chooses samples by names. Threads: any. */
 #include "preload/read/subset.h"
 
-#include "preload/read/escape.h"
+#include "preload/read/called.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Is WISH the NAME, or what is shown for it? */
-static bool is_name(const char *name, const char *wish)
-{
-	char *shown;
-	bool is_same = strcmp(name, wish) == 0;
-
-	if (is_same || strchr(wish, '\\') == NULL)
-		return is_same;
-	shown = escape_new(name, ESCAPE_VISIBLE);
-	is_same = shown != NULL && strcmp(shown, wish) == 0;
-	free(shown);
-	return is_same;
-}
-
-static bool is_module(const char *name, const char *wish)
-{
-	const char *at = strrchr(name, '@');
-	size_t length = strlen(wish);
-
-	return is_name(name, wish) ||
-	       (at != NULL && (size_t)(at - name) == length && strncmp(name, wish, length) == 0);
-}
-
+/* WISH is KEY or KEY=VALUE. */
 static bool has_label(const struct recording_sample *sample, const char *wish)
 {
-	const char *equals = strchr(wish, '=');
-	size_t length = equals != NULL ? (size_t)(equals - wish) : strlen(wish);
+	const char *equals = strchrnul(wish, '=');
 
 	for (size_t i = 0; i < sample->label_count; i++) {
 		const struct recording_label *label = &sample->labels[i];
 
-		if (strlen(label->key) == length && strncmp(label->key, wish, length) == 0 &&
-		    (equals == NULL || is_name(label->value, equals + 1)))
+		if (strlen(label->key) == (size_t)(equals - wish) &&
+		    memcmp(label->key, wish, (size_t)(equals - wish)) == 0 &&
+		    (*equals == '\0' || called_name(label->value, equals + 1)))
 			return true;
 	}
 	return false;
@@ -51,10 +29,11 @@ static bool is_wished(const struct recording *recording, const struct recording_
 {
 	const struct recording_process *process = recording_process(recording, sample);
 
-	if ((wish->process != NULL && !is_name(process->path, wish->process)) ||
-	    (wish->group != NULL && !is_name(sample->module, wish->group)) ||
-	    (wish->module != NULL && !is_module(sample->module, wish->module)) ||
-	    (wish->instance != NULL && !is_name(sample->instance, wish->instance)))
+	if ((wish->process != NULL && !called_name(process->path, wish->process)) ||
+	    (wish->group != NULL && !called_name(sample->module, wish->group)) ||
+	    (wish->module != NULL && !called_module(sample->module, wish->module)) ||
+	    (wish->instance != NULL &&
+	     !called_instance(sample->instance, process->pid, wish->instance)))
 		return false;
 	for (size_t i = 0; i < SUBSET_LABELS_MAX && wish->labels[i] != NULL; i++) {
 		if (!has_label(sample, wish->labels[i]))

@@ -11,7 +11,7 @@
 
 enum { SUBSET_LABELS_MAX = 8 };
 
-/* All that are given must hold; NULL: any. A name may be given as it is, or as it is shown. */
+/* All that are given must hold; NULL: any. Names are equal as called.h says. */
 struct subset_wish {
 	const char *process;		       /* the path that its recording was read under */
 	const char *group;		       /* the module's name, as in the label wasm_module */

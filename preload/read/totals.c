@@ -54,7 +54,7 @@ static void free_private(struct totals_private *own)
 	free(own->identity_of_module);
 	free(own->function_of_frame);
 	free(own->self);
-	free(own->intervals);
+	free(own->spans);
 	frames_free(&own->frames);
 	free(own);
 }
@@ -322,17 +322,17 @@ static int add_stats(struct totals *totals, const struct recording *recording)
 	return 0;
 }
 
-static int add_intervals(struct totals *totals, const struct recording *recording)
+static int add_spans(struct totals *totals, const struct recording *recording)
 {
 	struct totals_private *own = totals->own;
 
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct recording_process *process = &recording->processes[i];
 
-		if (rows_reserve(&own->intervals, &own->interval_room, own->interval_count,
-				 sizeof(*own->intervals)) != 0)
+		if (rows_reserve(&own->spans, &own->span_room, own->span_count,
+				 sizeof(*own->spans)) != 0)
 			return -ENOMEM;
-		own->intervals[own->interval_count++] = (struct totals_interval){
+		own->spans[own->span_count++] = (struct span){
 			process->time_unix_ns,
 			process->time_unix_ns + process->duration_ns,
 		};
@@ -352,7 +352,7 @@ int totals_add(struct totals *totals, const struct recording *recording)
 	if (error == 0)
 		error = add_stats(totals, recording);
 	if (error == 0)
-		error = add_intervals(totals, recording);
+		error = add_spans(totals, recording);
 	if (error != 0)
 		return error;
 	settle(totals->groups, totals->group_count);

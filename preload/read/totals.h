@@ -121,9 +121,6 @@ bool totals_is_named(const char *instance);
 /* Name of the group that SAMPLE belongs to, never empty. */
 const char *totals_module(const struct recording *recording, const struct recording_sample *sample);
 
-/* The value of KEY in the labels of a sample or group, or NULL. */
-const char *totals_label(const struct recording_label *labels, size_t count, const char *key);
-
 /* What shares are made of: CPU time, or samples where no CPU time was recorded. */
 uint64_t totals_measure(const struct totals *totals, const struct totals_weight *weight);
 

@@ -7,31 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_intervals(const void *a, const void *b)
-{
-	const struct totals_interval *left = a, *right = b;
-
-	return left->start < right->start ? -1 : left->start > right->start;
-}
-
-/* Length of the union of all intervals. */
-static uint64_t covered(struct totals_interval *intervals, size_t count)
-{
-	uint64_t sum = 0, end = 0;
-
-	if (count != 0)
-		qsort(intervals, count, sizeof(*intervals), compare_intervals);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t start = intervals[i].start > end ? intervals[i].start : end;
-
-		if (intervals[i].end > start)
-			sum += intervals[i].end - start;
-		if (intervals[i].end > end)
-			end = intervals[i].end;
-	}
-	return sum;
-}
-
 /* A row's weight and its number: equal weights stay in order of first sight. */
 struct ranked {
 	uint64_t measure, second, third;
@@ -114,7 +89,7 @@ int totals_finish(struct totals *totals)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < totals->group_count; i++)
 		totals_add_weight(&totals->weight, &totals->groups[i].weight);
-	totals->duration_ns = covered(totals->own->intervals, totals->own->interval_count);
+	totals->duration_ns = spans_covered(totals->own->spans, totals->own->span_count);
 	totals->group_order = order_rows(totals, ranked, totals->groups, totals->group_count);
 	totals->instance_order =
 		order_rows(totals, ranked, totals->instances, totals->instance_count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* totals_parts.c - sums by module, label or thread. Threads: one at a time. */
+#include "preload/read/called.h"
 #include "preload/read/rows.h"
 #include "preload/read/totals_private.h"
 
@@ -17,15 +18,6 @@ struct part_key {
 	const char *name, *identity;
 	uint64_t number;
 };
-
-const char *totals_label(const struct recording_label *labels, size_t count, const char *key)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(labels[i].key, key) == 0)
-			return labels[i].value;
-	}
-	return NULL;
-}
 
 /* The module's own name: a group's may tell the labels of one from those of another. */
 static const char *name_of_module(const struct recording *recording, const struct totals_row *group)
@@ -88,7 +80,7 @@ static uint32_t thread_part(struct totals *totals, const struct recording *recor
 static uint32_t label_part(struct totals *totals, const struct recording_label *labels,
 			   size_t count)
 {
-	const char *value = totals_label(labels, count, totals->label_key);
+	const char *value = called_label(labels, count, totals->label_key);
 	char none[NAME_SIZE];
 
 	snprintf(none, sizeof(none), "(no %.200s)", totals->label_key);

@@ -5,11 +5,8 @@
 #ifndef PRELOAD_READ_TOTALS_PRIVATE_H
 #define PRELOAD_READ_TOTALS_PRIVATE_H
 
+#include "preload/read/spans.h"
 #include "preload/read/totals.h"
-
-struct totals_interval {
-	uint64_t start, end;
-};
 
 /* Self weight of a function in a row. */
 struct totals_self {
@@ -27,9 +24,9 @@ struct totals_private {
 	const char **identity_of_module;
 	uint32_t *function_of_frame;
 	struct totals_self *self; /* by pair (row, function) */
-	struct totals_interval *intervals;
+	struct span *spans;	  /* of processes */
 	size_t wait_room, group_room, instance_room, function_room, stat_room, module_room,
-		frame_room, self_room, interval_count, interval_room, node_room, part_room;
+		frame_room, self_room, span_count, span_room, node_room, part_room;
 	struct frames frames;
 	uint64_t sample_number;
 };

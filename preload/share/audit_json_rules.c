@@ -31,6 +31,9 @@ static const struct fact {
 	{ "own_cpu_ns", { NULL } },
 	{ "process_cpu_ns", { NULL } },
 	{ "signals", { NULL } },
+	{ "delivery_ns", { NULL } },
+	{ "cost_ppm", { NULL } },
+	{ "budget_ppm", { NULL } },
 	{ "thread_name", { NULL } },
 	{ "thread_id", { NULL } },
 	{ "thread", { NULL } },
@@ -45,6 +48,7 @@ static const struct fact {
 	/* Firefox's "Profile info" */
 	{ "Clock", { NULL } },
 	{ "Why not a better clock", { NULL } },
+	{ "Rate", { NULL } },
 	{ "Engine", { NULL } },
 	{ "Program", { NULL } },
 	{ "Own CPU time in microseconds", { NULL } },

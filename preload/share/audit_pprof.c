@@ -149,7 +149,7 @@ static void walk_message(struct profile *profile, const char *where, const struc
 
 		snprintf(place, sizeof(place), "%s: field %u", where, part.number);
 		if (rule == NULL || (profile->is_export && part.number >= RECORDING_PAD)) {
-			audit_found(profile->audit, place, "not on the list for a %s", shape->name);
+			audit_found(profile->audit, place, "not on the list for %s", shape->name);
 			continue;
 		}
 		if (!rule->repeats && (seen & 1u << (rule - shape->rules)) != 0)

@@ -2,6 +2,7 @@
 /* shared.c - builds the rows of a shared file, and puts them in order. Threads: one at a time. */
 #include "preload/share/shared.h"
 
+#include "preload/read/called.h"
 #include "preload/share/shared_frames.h"
 #include "preload/share/shared_modules.h"
 #include "preload/share/sharedname.h"
@@ -47,7 +48,7 @@ static int set_labels(const struct sharing *sharing, const struct recording_samp
 		return -ENOMEM;
 	for (size_t i = 0; i < from->label_count; i++) {
 		if (selection_keeps(sharing->selection, from->labels[i].key) &&
-		    selection_label(labels, count, from->labels[i].key) == NULL)
+		    called_label(labels, count, from->labels[i].key) == NULL)
 			labels[count++] = from->labels[i];
 	}
 	if (count > 1)
@@ -77,7 +78,7 @@ static int intersect_labels(struct shared *shared, struct shared_module *module,
 		return -ENOMEM;
 	for (size_t i = 0; i < module->label_count; i++) {
 		const char *value =
-			selection_label(sample->labels, sample->label_count, module->labels[i].key);
+			called_label(sample->labels, sample->label_count, module->labels[i].key);
 
 		if (value != NULL && strcmp(value, module->labels[i].value) == 0)
 			labels[count++] = module->labels[i];

@@ -2,6 +2,7 @@
 /* shared_modules.c - finds the modules that taken samples are of. Threads: one at a time. */
 #include "preload/share/shared_modules.h"
 
+#include "preload/read/called.h"
 #include "preload/share/sharedname.h"
 
 #include <errno.h>
@@ -211,7 +212,7 @@ static bool takes_group(const struct sharing *sharing, const struct recording_gr
 		return strcmp(group->module, selection->value) == 0;
 	if (selection->by != SELECTION_LABEL)
 		return false;
-	value = selection_label(group->labels, group->label_count, selection->key);
+	value = called_label(group->labels, group->label_count, selection->key);
 	if (value == NULL || strcmp(value, selection->value) != 0)
 		return false;
 	for (size_t i = 0; i < sharing->recording->sample_count; i++) {

@@ -25,11 +25,14 @@ static const struct engine {
 	const char *unseen; /* why nothing of it is seen; NULL: it is */
 } engines[ENGINES] = {
 	[WASMTIME] = { "wasmtime", "wasmtime_module_new", NULL },
-	[WASMER] = { "wasmer", "wasmer_version", "this engine is not yet seen" },
+	[WASMER] = { "wasmer", "wasmer_version", NULL },
 	[WASMEDGE] = { "WasmEdge", "WasmEdge_VersionGet", "this engine is not yet seen" },
 	[WAMR] = { "WAMR", "wasm_runtime_init", "this engine is not yet seen" },
-	[V8] = { "V8", "_ZN2v87Isolate10GetCurrentEv",
-		 "the WebAssembly of JavaScript is not yet seen" },
+	/* what tells its code is asked for by this name */
+	[V8] = { "V8",
+		 "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCode"
+		 "EventEE",
+		 "it exports nothing by which its code could be asked for" },
 	[WASMI] = { "wasmi", NULL, "it interprets: no native frames to sample" },
 	[WASM3] = { "wasm3", "m3_NewEnvironment", "it interprets: no native frames to sample" },
 	[LLVM] = { "LLVM", "LLVMOrcCreateLLJIT", NULL },
@@ -50,6 +53,8 @@ static const struct marker {
 	{ WASMTIME, "crates/wasmtime/src/", false, NULL },
 	{ WASMER, "/wasmer-", true, "/src/" },
 	{ WASMER, "/wasmer-vm-", true, "/src/" },
+	/* built from its own sources: the name of a libcall */
+	{ WASMER, "wasmer_vm_memory32_grow", false, NULL },
 	/* C++ names of types */
 	{ WASMEDGE, "N8WasmEdge", false, NULL },
 	{ WAMR, "WASM module load failed", false, NULL },
@@ -192,7 +197,8 @@ static void add_engine(struct doctor *doctor, enum engine_id id, const char *pat
 	engine = &doctor->engines[doctor->engine_count++];
 	engine->name = engines[id].name;
 	engine->how = how;
-	engine->seen_by = engines[id].unseen == NULL ? seen_by : NULL;
+	engine->seen_by =
+		engines[id].unseen == NULL || strcmp(seen_by, "events") == 0 ? seen_by : NULL;
 	snprintf(engine->version, sizeof(engine->version), "%s", version);
 	snprintf(engine->path, sizeof(engine->path), "%s", path);
 }
@@ -206,6 +212,11 @@ static void look_at_exports(struct doctor *doctor, const struct elffile *file, c
 		if (engines[i].symbol == NULL ||
 		    elffile_symbol(file, engines[i].symbol) != ELFFILE_DEFINED)
 			continue;
+		if (i == V8) { /* in node itself, or in its libnode.so */
+			findings->by_text[i] = false;
+			add_engine(doctor, V8, path, "", "its exports", "events");
+			continue;
+		}
 		if (in_program) {
 			/* Calls inside of one file pass no table that we could change. */
 			findings->by_text[i] = true;
@@ -261,9 +272,10 @@ static bool any_is_seen(const struct doctor *doctor)
 
 static void tell_calls(struct doctor *doctor, const struct doctor_engine *engine)
 {
+	bool is_wasmtime = strcmp(engine->name, engines[WASMTIME].name) == 0;
 	int major = atoi(engine->version);
 
-	if (major != 0 && (major < WASMTIME_LEAST || major > WASMTIME_MOST))
+	if (is_wasmtime && major != 0 && (major < WASMTIME_LEAST || major > WASMTIME_MOST))
 		doctor_add(doctor, DOCTOR_LIMIT, "engine",
 			   "names and instances may be missing; versions 25 to 50 are tested",
 			   "%s %s, a version that is not tested (%s)", engine->name,
@@ -276,9 +288,43 @@ static void tell_calls(struct doctor *doctor, const struct doctor_engine *engine
 			   engine->path);
 }
 
+static void tell_wasmer_inside(struct doctor *doctor, const struct doctor_engine *engine,
+			       bool registers)
+{
+	const char *space = engine->version[0] != '\0' ? " " : "";
+
+	if (!registers) {
+		doctor_add(doctor, DOCTOR_NO, "engine", "run the guest with wasmtime",
+			   "%s%s%s inside %s registers no unwind tables, by which its modules are "
+			   "seen",
+			   engine->name, space, engine->version, engine->path);
+		return;
+	}
+	doctor_add(doctor, DOCTOR_OK, "engine", NULL,
+		   "%s%s%s inside %s: modules are seen when it registers their unwind tables",
+		   engine->name, space, engine->version, engine->path);
+	doctor_add(doctor, DOCTOR_LIMIT, "names", "let the host open the modules as .wasm files",
+		   "functions have the names of a .wasm file that the host opened and that has as "
+		   "many, else numbers");
+}
+
+static void tell_instances(struct doctor *doctor)
+{
+	doctor_add(doctor, DOCTOR_LIMIT, "instances",
+		   "a host that loads libwasmtime.so shows them, too",
+		   "not told apart in an engine that is linked in: numbers are per module");
+}
+
 static void tell_linked_in(struct doctor *doctor, const struct doctor_engine *engine)
 {
 	bool registers = strcmp(engine->seen_by, "registration") == 0;
+
+	if (strcmp(engine->name, engines[WASMER].name) == 0) {
+		tell_wasmer_inside(doctor, engine, registers);
+		if (registers)
+			tell_instances(doctor);
+		return;
+	}
 
 	if (strcmp(engine->name, "LLVM") == 0) {
 		doctor_add(doctor, DOCTOR_LIMIT, "engine", NULL,
@@ -292,9 +338,20 @@ static void tell_linked_in(struct doctor *doctor, const struct doctor_engine *en
 		   engine->path,
 		   registers ? "when it registers their unwind tables, else by a scan of memory"
 			     : "by a scan of memory: it registers nothing");
-	doctor_add(doctor, DOCTOR_LIMIT, "instances",
-		   "a host that loads libwasmtime.so shows them, too",
-		   "not told apart in an engine that is linked in: numbers are per module");
+	tell_instances(doctor);
+}
+
+static void tell_events(struct doctor *doctor, const struct doctor_engine *engine)
+{
+	doctor_add(doctor, DOCTOR_OK, "engine", NULL,
+		   "%s: functions of WebAssembly, and the JavaScript around them, are seen by its "
+		   "code events, from the first function of WebAssembly on (%s)",
+		   engine->name, engine->path);
+	doctor_add(
+		doctor, DOCTOR_LIMIT, "instances", NULL,
+		"%s tells no module of a function: modules are told apart by where their code is "
+		"and by names; a .wasm file that the host opens gives them theirs",
+		engine->name);
 }
 
 static void tell_unseen(struct doctor *doctor, const struct doctor_engine *engine,
@@ -320,6 +377,8 @@ void doctor_engine_tell(struct doctor *doctor)
 
 		if (engine->seen_by == NULL)
 			tell_unseen(doctor, engine, unseen);
+		else if (strcmp(engine->seen_by, "events") == 0)
+			tell_events(doctor, engine);
 		else if (strcmp(engine->seen_by, "calls") == 0)
 			tell_calls(doctor, engine);
 		else

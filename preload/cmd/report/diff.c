@@ -3,6 +3,7 @@
 #include "preload/cmd/report/diff.h"
 
 #include "preload/cmd/command.h"
+#include "preload/cmd/progress.h"
 #include "preload/cmd/reading.h"
 #include "preload/cmd/report/report.h"
 #include "preload/cmd/say.h"
@@ -99,10 +100,10 @@ static bool read_rows(struct options *options, const char *text)
 	return false;
 }
 
-static bool take_option(struct options *options, int option)
+static bool take_option(void *context, int option)
 {
-	if (reading_is_option(option))
-		return reading_option(&options->reading, option, optarg);
+	struct options *options = context;
+
 	switch (option) {
 	case 'j':
 		return choose_form(options, "json");
@@ -116,45 +117,37 @@ static bool take_option(struct options *options, int option)
 		return true;
 	case 'f':
 		return read_percent(options, optarg);
-	case 'n':
-		return read_rows(options, optarg);
 	default:
-		return false;
+		return read_rows(options, optarg);
 	}
 }
+
+static const struct option names[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "to", required_argument, NULL, 't' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "sources", required_argument, NULL, 's' },
+	{ "fail-above", required_argument, NULL, 'f' },
+	{ "rows", required_argument, NULL, 'n' },
+	READING_OPTIONS,
+	{ 0 },
+};
+static const struct reading_syntax syntax = { "t:o:n:", names, take_option };
 
 /* False after having said what is wrong. */
 static bool read_options(struct options *options, int argc, char **argv)
 {
-	static const struct option names[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "to", required_argument, NULL, 't' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "sources", required_argument, NULL, 's' },
-		{ "fail-above", required_argument, NULL, 'f' },
-		{ "rows", required_argument, NULL, 'n' },
-		READING_OPTIONS,
-		{ 0 },
-	};
-	int option;
-
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "t:o:n:", names, NULL)) != -1) {
-		if (!take_option(options, option))
-			return false;
-	}
+	if (!reading_read_options(&options->reading, argc, argv, &syntax, options))
+		return false;
 	if (options->sources != NULL &&
-	    (options->form == NULL || options->form->write != write_html)) {
+	    (options->form == NULL || options->form->write != write_html))
 		say_line("diff: --sources goes with --to html");
-		return false;
-	}
-	if (argc - optind == 2 && (options->out == NULL || options->form != NULL))
-		return true;
-	if (argc - optind == 2) {
+	else if (argc - optind != 2)
+		say_line("diff: two recordings: guestprof diff BEFORE AFTER");
+	else if (options->out != NULL && options->form == NULL)
 		say_line("diff: -o goes with --json or --to folded|html");
-		return false;
-	}
-	say_line("diff: two recordings: guestprof diff BEFORE AFTER");
+	else
+		return true;
 	return false;
 }
 
@@ -244,8 +237,11 @@ static bool has_samples(const struct totals *totals, const struct recording *rec
 
 static int diff_recordings(struct diff *diff, const struct options *options)
 {
-	int error = compare(diff), status = COMMAND_NO_SAMPLES;
+	int error, status = COMMAND_NO_SAMPLES;
 
+	progress_begin("comparing", 0);
+	error = compare(diff);
+	progress_end();
 	if (error == 0 && has_samples(diff->before_totals, diff->before) &&
 	    has_samples(diff->after_totals, diff->after)) {
 		error = show(diff, options);

@@ -5,6 +5,7 @@
 
 #include "preload/cmd/report/diff_functions.h"
 #include "preload/cmd/symbolize/regroup.h"
+#include "preload/read/called.h"
 #include "preload/read/names.h"
 #include "preload/read/rows.h"
 #include "preload/read/totals.h"
@@ -12,8 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SHORT_HASH = 6 };
 
 const char *diff_how_text(enum diff_how how)
 {
@@ -39,17 +38,6 @@ const char *diff_how_name(enum diff_how how)
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
-/* Length of NAME without `@3f9a2c`, which a guest's own name or one that is not unique carries. */
-static size_t plain_length(const char *name)
-{
-	const char *at = strrchr(name, '@');
-
-	if (at == NULL || at == name || strlen(at + 1) != SHORT_HASH ||
-	    strspn(at + 1, "0123456789abcdef") != SHORT_HASH)
-		return strlen(name);
-	return (size_t)(at - name);
-}
-
 static bool is_equal(const char *a, const char *b)
 {
 	return a[0] != '\0' && strcmp(a, b) == 0;
@@ -57,9 +45,9 @@ static bool is_equal(const char *a, const char *b)
 
 static bool has_name_of(const struct recording_mapping *a, const struct recording_mapping *b)
 {
-	size_t length = plain_length(a->name);
+	size_t length = called_plain_length(a->name);
 
-	return length == plain_length(b->name) && memcmp(a->name, b->name, length) == 0;
+	return length == called_plain_length(b->name) && memcmp(a->name, b->name, length) == 0;
 }
 
 /* Whether the two are one for the reason HOW. */
@@ -172,7 +160,7 @@ static bool has_labels_of(const struct recording_group *a, const struct recordin
 	if (a->label_count != b->label_count)
 		return false;
 	for (size_t i = 0; i < a->label_count; i++) {
-		const char *value = totals_label(b->labels, b->label_count, a->labels[i].key);
+		const char *value = called_label(b->labels, b->label_count, a->labels[i].key);
 
 		if (value == NULL || strcmp(value, a->labels[i].value) != 0)
 			return false;

@@ -3,6 +3,7 @@
 #include "preload/cmd/report/report.h"
 
 #include "preload/cmd/command.h"
+#include "preload/cmd/progress.h"
 #include "preload/cmd/report/report_options.h"
 #include "preload/cmd/say.h"
 
@@ -14,6 +15,7 @@ static struct totals *sum_up(const struct report_options *options,
 			     const struct recording *recording)
 {
 	struct totals *totals = totals_new();
+	int error;
 
 	if (totals == NULL)
 		return NULL;
@@ -21,7 +23,12 @@ static struct totals *sum_up(const struct report_options *options,
 	totals->by_total = options->by_total;
 	totals->by = options->parts;
 	totals->label_key = options->label_key;
-	if (totals_add(totals, recording) == 0 && totals_finish(totals) == 0)
+	progress_begin("adding up", 0);
+	error = totals_add(totals, recording);
+	if (error == 0)
+		error = totals_finish(totals);
+	progress_end();
+	if (error == 0)
 		return totals;
 	totals_free(totals);
 	return NULL;

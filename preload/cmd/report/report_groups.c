@@ -160,6 +160,12 @@ static void put_rest(const struct report *report, FILE *out, const struct totals
 		count);
 }
 
+/* The user's own key, but a terminal gets nothing that it would obey. */
+static char in_title(char letter)
+{
+	return letter > ' ' && letter < 0x7f ? (char)toupper(letter) : '?';
+}
+
 /* "label:tenant" becomes TENANT, as far as it fits. */
 static void put_title(const struct report *report, FILE *out)
 {
@@ -172,7 +178,7 @@ static void put_title(const struct report *report, FILE *out)
 	if (report->by != REPORT_BY_PART)
 		from = "group";
 	for (; from[length] != '\0' && length + 1 < sizeof(key); length++)
-		key[length] = (char)toupper((unsigned char)from[length]);
+		key[length] = in_title(from[length]);
 	key[length] = '\0';
 	snprintf(title, sizeof(title), "%-*s%s %7s %5s %7s %10s %5s %5s %4s%s %6s %s",
 		 has_waits ? NARROW_GROUP_COLUMNS : GROUP_COLUMNS, key, has_waits ? "  WAIT s" : "",

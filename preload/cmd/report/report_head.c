@@ -4,13 +4,14 @@
 #include "preload/cmd/report/report_text.h"
 
 #include "preload/cmd/say.h"
+#include "preload/read/rates.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
 /* A line each; of more it is only said how many. */
-enum { PROCESSES_MAX = 8 };
+enum { PROCESSES_MAX = 8, CHANGES_MAX = 8 };
 
 /* Cut to the width, and escaped. */
 static void put_line(FILE *out, const char *text)
@@ -119,6 +120,31 @@ static void put_rate(const struct recording *recording, const struct totals *tot
 	put_line(out, line);
 }
 
+/* When the budget changed the rate. */
+static void put_changes(const struct recording *recording, FILE *out)
+{
+	char line[RATES_LINE_SIZE];
+	size_t count = 0;
+
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct recording_process *process = &recording->processes[i];
+		bool is_one_of_many = recording->process_count > 1;
+
+		if (is_one_of_many && process->rate_count != 0 && count < CHANGES_MAX) {
+			fprintf(out, "            ");
+			report_cell(out, process->program, REPORT_COLUMNS - 40, true);
+			fprintf(out, "[%" PRIu64 "]:\n", process->pid);
+		}
+		for (size_t r = 0; r < process->rate_count; r++) {
+			if (count++ < CHANGES_MAX)
+				report_wrap(out, rates_describe(line, process, &process->rates[r]),
+					    12);
+		}
+	}
+	if (count > CHANGES_MAX)
+		fprintf(out, "            and %zu more changes of the rate\n", count - CHANGES_MAX);
+}
+
 static void put_samples(const struct totals *totals, FILE *out)
 {
 	char line[256], samples[SAY_COUNT_SIZE];
@@ -153,15 +179,37 @@ static void put_losses(const struct totals *totals, FILE *out)
 	put_line(out, line);
 }
 
-static void put_cost(const struct totals *totals, FILE *out)
+/* Of one signal, over all processes that know it; 0: none does. */
+static uint64_t delivery_ns(const struct recording *recording)
 {
+	uint64_t sum = 0, count = 0;
+
+	for (size_t i = 0; i < recording->process_count; i++) {
+		/* No signal takes a second: what is more than that is nonsense. */
+		if (recording->processes[i].delivery_ns - 1 >= 1000000000)
+			continue;
+		sum += recording->processes[i].delivery_ns;
+		count++;
+	}
+	return count != 0 ? sum / count : 0;
+}
+
+static void put_cost(const struct recording *recording, const struct totals *totals, FILE *out)
+{
+	uint64_t signal_ns = delivery_ns(recording);
 	char line[256], share[REPORT_SHARE_SIZE];
+	size_t used;
 
 	if (totals->process_cpu_ns == 0)
 		return;
 	snprintf(line, sizeof(line), "  own cost  %s of the process's CPU time (%.3f s of %.2f s)",
 		 report_share(share, proportion_ppm(totals->own_cpu_ns, totals->process_cpu_ns)),
 		 (double)totals->own_cpu_ns / 1e9, (double)totals->process_cpu_ns / 1e9);
+	used = strlen(line);
+	if (signal_ns != 0)
+		snprintf(line + used, sizeof(line) - used, "; some %s more for the kernel's part",
+			 report_share(share, proportion_ppm(totals->signals * signal_ns,
+							    totals->process_cpu_ns)));
 	put_line(out, line);
 }
 
@@ -196,10 +244,11 @@ void report_head(const struct report *report, FILE *out)
 	if (recording->is_ours) {
 		put_clock(recording, out);
 		put_rate(recording, report->totals, out);
+		put_changes(recording, out);
 	}
 	put_samples(report->totals, out);
 	put_waits(report->totals, out);
 	if (recording->is_ours)
 		put_losses(report->totals, out);
-	put_cost(report->totals, out);
+	put_cost(recording, report->totals, out);
 }

@@ -8,6 +8,23 @@
 
 #include <errno.h>
 
+static void write_rates(struct json *json, const struct recording_process *process)
+{
+	json_begin_array(json, "rates");
+	for (size_t i = 0; i < process->rate_count; i++) {
+		const struct recording_rate *rate = &process->rates[i];
+
+		json_begin_object(json, NULL);
+		schema_number(json, "time_ns", rate->time_unix_ns - process->time_unix_ns);
+		schema_number(json, "from_divisor", rate->from);
+		schema_number(json, "to_divisor", rate->to);
+		schema_number(json, "cost_ppm", rate->cost_ppm);
+		schema_number(json, "budget_ppm", rate->budget_ppm);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void write_process(struct json *json, const struct recording_process *process)
 {
 	json_begin_object(json, NULL);
@@ -23,6 +40,8 @@ static void write_process(struct json *json, const struct recording_process *pro
 	schema_text(json, "clock", process->clock);
 	schema_text(json, "clock_why", process->clock_why);
 	schema_known(json, "requested_hz", process->requested_hz);
+	write_rates(json, process);
+	schema_known(json, "delivery_ns", process->delivery_ns);
 	schema_text(json, "stacks", process->stacks);
 	schema_text(json, "recorded_by", process->guestprof_version);
 	json_bool(json, "is_torn", process->is_torn);

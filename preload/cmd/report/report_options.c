@@ -68,10 +68,10 @@ static bool read_rows(struct report_options *options, const char *text)
 	return false;
 }
 
-static bool take_option(struct report_options *options, int option)
+static bool take_option(void *context, int option)
 {
-	if (reading_is_option(option))
-		return reading_option(&options->reading, option, optarg);
+	struct report_options *options = context;
+
 	switch (option) {
 	case 'j':
 		options->is_json = true;
@@ -86,11 +86,9 @@ static bool take_option(struct report_options *options, int option)
 	case 't':
 		options->report.has_tree = true;
 		return true;
-	case 'c':
+	default:
 		options->by_total = true;
 		return true;
-	default:
-		return false;
 	}
 }
 
@@ -131,14 +129,11 @@ bool report_options_read(struct report_options *options, int argc, char **argv)
 		READING_OPTIONS,
 		{ 0 },
 	};
-	int option;
+	static const struct reading_syntax syntax = { "n:", names, take_option };
 
 	set_defaults(options);
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "n:", names, NULL)) != -1) {
-		if (!take_option(options, option))
-			return false;
-	}
+	if (!reading_read_options(&options->reading, argc, argv, &syntax, options))
+		return false;
 	if (!options->is_json && options->report.function_rows == SIZE_MAX) {
 		options->report.function_rows = DEFAULT_FUNCTION_ROWS;
 		options->report.group_rows = DEFAULT_GROUP_ROWS;

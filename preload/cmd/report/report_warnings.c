@@ -129,6 +129,27 @@ static uint64_t half_width_ppm(uint64_t samples)
 	return (high - low) / 2;
 }
 
+static void warn_of_budget(struct list *list)
+{
+	const struct recording *recording = list->report->recording;
+	uint64_t most = 1;
+
+	for (size_t i = 0; i < recording->process_count; i++) {
+		const struct recording_process *process = &recording->processes[i];
+
+		for (size_t r = 0; r < process->rate_count; r++)
+			most = process->rates[r].to > most ? process->rates[r].to : most;
+	}
+	if (most > 1)
+		add(list, "budget",
+		    "GUESTPROF_BUDGET=5 guestprof record -- CMD, or fewer samples from the start: "
+		    "guestprof record -F 50 -- CMD",
+		    "sampling cost more than GUESTPROF_BUDGET allows: at times there were %" PRIu64
+		    " times fewer samples, each of which counts for as many. Sums are right, "
+		    "shares less certain",
+		    most);
+}
+
 static void warn_of_clock(struct list *list)
 {
 	const struct recording *first = list->report->recording;
@@ -230,6 +251,7 @@ size_t report_warnings(const struct report *report, struct report_warning rows[R
 	if (report->recording->is_ours)
 		warn_of_counters(&list);
 	warn_of_clock(&list);
+	warn_of_budget(&list);
 	warn_of_names(&list);
 	return list.count;
 }

@@ -3,9 +3,11 @@
  * files. */
 #include "preload/cmd/command.h"
 #include "preload/cmd/newest.h"
+#include "preload/cmd/progress.h"
 #include "preload/cmd/say.h"
 #include "preload/cmd/symbolize/relined.h"
 #include "preload/cmd/symbolize/sourcelines.h"
+#include "preload/cmd/writing.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -72,24 +74,30 @@ static bool read_options(struct options *options, int argc, char **argv)
 	return check_options(options, argv + optind, argc - optind);
 }
 
+static int write_lined(const void *context, struct output *output)
+{
+	return relined_write(context, output);
+}
+
 static int write_recording(const struct options *options, const struct lined *lined)
 {
 	size_t length = strlen(options->out);
 	bool compress = length > 3 && strcmp(options->out + length - 3, ".gz") == 0;
-	struct output *output = output_open(options->out, compress);
-	int error = output != NULL ? relined_write(lined, output) : -errno;
-	int close_error = output != NULL ? output_close(output, error == 0) : 0;
 
-	return error != 0 ? error : close_error;
+	return writing_file(options->out, compress, write_lined, lined);
 }
 
 static int symbolize(const struct options *options, struct recording *recording)
 {
 	struct sourcelines_result result;
 	struct lined lined;
-	int error = sourcelines_apply(&options->sourcelines, recording, &lined, &result);
-	bool is_done = error == 0 && result.modules != 0 && result.refused == 0;
+	bool is_done;
+	int error;
 
+	progress_begin("finding lines", 0);
+	error = sourcelines_apply(&options->sourcelines, recording, &lined, &result);
+	progress_end();
+	is_done = error == 0 && result.modules != 0 && result.refused == 0;
 	if (is_done)
 		error = write_recording(options, &lined);
 	lined_free(&lined);
@@ -114,11 +122,17 @@ int symbolize_command(int argc, char **argv)
 	char *why = NULL;
 
 	if (read_options(&options, argc, argv)) {
+		progress_begin("reading", 0);
 		recording = recording_read(options.file, &why);
-		if (recording == NULL)
+		progress_end();
+		if (recording == NULL) {
 			say_line("%s", why != NULL ? why : "out of memory");
-		else
+		} else if (recording->sample_count == 0) {
+			say_line("%s: no samples in it, nothing was written", options.file);
+			status = COMMAND_NO_SAMPLES;
+		} else {
 			status = symbolize(&options, recording);
+		}
 	}
 	free(why);
 	recording_free(recording);

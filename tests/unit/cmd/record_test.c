@@ -228,6 +228,8 @@ static void forwards_signals(void **state)
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
+		/* whoever runs these tests may ignore it (nohup) */
+		signal(SIGHUP, SIG_DFL);
 		capture_redirect("err", STDERR_FILENO);
 		exit(record_command(4, arguments));
 	}

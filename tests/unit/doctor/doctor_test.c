@@ -216,13 +216,29 @@ static void names_engines_that_are_not_seen(void **state)
 	struct elf elf = elf_new(GLIBC);
 
 	(void)state;
-	strcpy(elf.strings + DEFINED_AT, "wasmer_version");
-	look_for_engines(&elf, "libwasmer.so", false);
-	expect_row("engine", DOCTOR_NO, "wasmer: this engine is not yet seen");
+	strcpy(elf.strings + DEFINED_AT, "wasm_runtime_init");
+	look_for_engines(&elf, "libiwasm.so", false);
+	expect_row("engine", DOCTOR_NO, "WAMR: this engine is not yet seen");
 	/* Beside one that is seen. */
 	strcpy(elf.text, "crates/wasmtime/src/runtime.rs");
 	look_for_engines(&elf, "both.so", false);
 	assert_int_equal(doctor_worst(&doctor), DOCTOR_LIMIT);
+}
+
+static void finds_wasmer(void **state)
+{
+	struct elf elf = elf_new(GLIBC);
+
+	(void)state;
+	strcpy(elf.strings + DEFINED_AT, "wasmer_version");
+	look_for_engines(&elf, "libwasmer.so", false);
+	expect_row("engine", DOCTOR_OK, "wasmer of a version that it does not say");
+	/* linked in, and of its own sources; it registers nothing */
+	strcpy(elf.strings + DEFINED_AT, "another");
+	strcpy(elf.strings + WANTED_AT, "another");
+	strcpy(elf.text, "wasmer_vm_memory32_grow");
+	look_for_engines(&elf, "program", true);
+	expect_row("engine", DOCTOR_NO, "wasmer inside program registers no unwind tables");
 }
 
 static void finds_packages_of_python(void **state)
@@ -290,6 +306,7 @@ int main(void)
 		cmocka_unit_test(finds_engines),
 		cmocka_unit_test(is_not_deceived_by_paths),
 		cmocka_unit_test(names_engines_that_are_not_seen),
+		cmocka_unit_test(finds_wasmer),
 		cmocka_unit_test(finds_packages_of_python),
 		cmocka_unit_test(says_why_nothing_is_seen),
 		cmocka_unit_test(rows_are_bounded),

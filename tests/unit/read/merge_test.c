@@ -162,6 +162,86 @@ static void rates_are_weighted_by_time(void **state)
 	recording_free(merged);
 }
 
+/* Files of a rotation: the same process goes on, and counts from where it began. */
+static struct recording *rotated(uint64_t later_ns, uint64_t created, bool has_ended)
+{
+	struct recording *recording = small_read_other(4242, later_ns);
+
+	recording->processes[0].began_unix_ns = 1764525600000000000;
+	recording->processes[0].has_ended = recording->has_ended = has_ended;
+	recording->groups[0].instances_created = created;
+	return recording;
+}
+
+static void files_of_a_rotation_are_one_process(void **state)
+{
+	/* named as `r.10.pb`, `r.8.pb`, `r.9.pb`: the last comes first; a gap of a second */
+	struct recording *list[] = { rotated(5 * SECOND, 5, false), rotated(0, 3, true),
+				     rotated(2 * SECOND, 4, true) };
+	struct recording *merged = recording_merge(list, 3);
+	const struct recording_process *process;
+
+	(void)state;
+	assert_non_null(merged);
+	for (size_t i = 0; i < 3; i++)
+		recording_free(list[i]);
+	process = &merged->processes[0];
+	assert_int_equal(merged->process_count, 1);
+	assert_int_equal(merged->pid, 4242);
+	assert_int_equal(process->time_unix_ns, merged->time_unix_ns);
+	assert_int_equal(process->duration_ns, 6 * SECOND);
+	assert_int_equal(merged->duration_ns, 7 * SECOND);
+	assert_int_equal(process->process_cpu_ns, 6 * SECOND);
+	assert_int_equal(process->requested_hz, 100);
+	assert_string_equal(process->clock, "cpu timer");
+	assert_string_equal(process->stacks, "hostcalls");
+	assert_int_equal(process->engine_count, 1);
+	assert_false(process->has_ended);
+	assert_int_equal(merged->groups[0].instances_created, 5);
+	assert_int_equal(merged->groups[0].instances_sampled, 5);
+	assert_int_equal(merged->groups[0].samples, 3 * 170);
+	for (size_t i = 0; i < merged->sample_count; i++)
+		assert_int_equal(merged->samples[i].process, 0);
+	recording_free(merged);
+}
+
+static void another_process_of_the_number_is_another(void **state)
+{
+	struct recording *later = rotated(5 * SECOND, 5, true), *merged;
+
+	(void)state;
+	later->processes[0].began_unix_ns += 5 * SECOND;
+	merged = merge_two(rotated(0, 3, true), later);
+	assert_int_equal(merged->process_count, 2);
+	assert_int_equal(merged->groups[0].instances_created, 8);
+	recording_free(merged);
+}
+
+static void lives_go_on_in_the_next_file(void **state)
+{
+	struct recording *first = rotated(0, 3, true), *second = rotated(2 * SECOND, 3, true);
+	struct recording_life began = { .module = "app.wasm",
+					.instance = "app.wasm#1",
+					.start_ns = 7 };
+	struct recording_life ended = began, *life;
+	struct recording *merged;
+
+	(void)state;
+	ended.start_ns = 0;
+	ended.end_ns = SECOND;
+	ended.has_ended = true;
+	first->lives = &began;
+	second->lives = &ended;
+	first->life_count = second->life_count = 1;
+	merged = merge_two(second, first);
+	life = merged->lives;
+	assert_int_equal(merged->life_count, 1);
+	assert_int_equal(life->start_ns, 7);
+	assert_int_equal(life->end_ns, 3 * SECOND);
+	assert_true(life->has_ended);
+	recording_free(merged);
+}
+
 /* A module, a function and a group of one name, with IDENTITY and a label tenant=TENANT. */
 static struct recording *build_plugin(const char *identity, const char *tenant, uint64_t pid)
 {
@@ -245,6 +325,9 @@ int main(void)
 		cmocka_unit_test(times_count_from_the_first),
 		cmocka_unit_test(a_wrong_clock_moves_nothing),
 		cmocka_unit_test(rates_are_weighted_by_time),
+		cmocka_unit_test(files_of_a_rotation_are_one_process),
+		cmocka_unit_test(another_process_of_the_number_is_another),
+		cmocka_unit_test(lives_go_on_in_the_next_file),
 		cmocka_unit_test(names_of_two_modules_are_told_apart),
 		cmocka_unit_test(names_of_two_tenants_are_told_apart),
 	};

@@ -24,6 +24,10 @@ static const struct writer_info some_info = {
 	.process_cpu_ns = 9,
 	.engines = (const char *const[]){ "wasmtime 50", "wasmer 7" },
 	.engine_count = 2,
+	.delivery_ns = 1900,
+	.rates = (const struct writer_rate[]){ { 0, 1, 2, 14000, 10000 },
+					       { 5000000000, 2, 1, 3000, 10000 } },
+	.rate_count = 2,
 };
 static const struct chunk_head some_head = { 1700000000000000000, 2500000 };
 
@@ -76,6 +80,21 @@ static void check_rows(const struct recording *recording)
 	}
 }
 
+static void check_rates(const struct recording_process *process)
+{
+	const struct recording_rate *rates = process->rates;
+
+	assert_int_equal(process->delivery_ns, 1900);
+	assert_int_equal(process->rate_count, 2);
+	assert_int_equal(rates[0].time_unix_ns, some_head.start_unix_ns);
+	assert_int_equal(rates[0].from, 1);
+	assert_int_equal(rates[0].to, 2);
+	assert_int_equal(rates[0].cost_ppm, 14000);
+	assert_int_equal(rates[0].budget_ppm, 10000);
+	assert_int_equal(rates[1].time_unix_ns, some_head.start_unix_ns + 5000000000);
+	assert_int_equal(rates[1].to, 1);
+}
+
 static void reads_what_the_host_writes(void **state)
 {
 	size_t ends[CHUNKS];
@@ -97,6 +116,7 @@ static void reads_what_the_host_writes(void **state)
 	assert_int_equal(recording->process_cpu_ns, 9);
 	assert_int_equal(recording->engine_count, 2);
 	assert_string_equal(recording->engines[1], "wasmer 7");
+	check_rates(&recording->processes[0]);
 	recording_free(recording);
 	pb_free(&out);
 }

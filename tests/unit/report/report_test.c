@@ -11,6 +11,7 @@
 
 #include "preload/cmd/command.h"
 #include "preload/cmd/report/report.h"
+#include "preload/encode/recording.h"
 #include "preload/read/escape.h"
 #include "tests/unit/cmd/capture.h"
 #include "tests/unit/encode/golden.h"
@@ -81,6 +82,61 @@ static void stays_within_its_width(void **state)
 		for (const char *at = line; *at != '\0'; at++)
 			assert_true((uint8_t)*at >= 0x20);
 	}
+	capture_free(&capture);
+	unlink(SMALL);
+}
+
+/* Info once more: a later one replaces. */
+static void add_rates(struct built *built)
+{
+	static const uint64_t rows[][3] = { { 0, 1, 2 }, { 12340000000, 2, 4 }, { 1, 4, 2 } };
+	size_t mark = pb_begin(&built->out, RECORDING_INFO);
+
+	pb_varint(&built->out, INFO_VERSION, 1);
+	pb_varint(&built->out, INFO_REQUESTED_HZ, 250);
+	pb_varint(&built->out, INFO_PROCESS_CPU_NS, 1000000000);
+	pb_varint(&built->out, INFO_DELIVERY_NS, 10000);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		size_t rate = pb_begin(&built->out, INFO_RATE);
+
+		pb_varint(&built->out, RATE_TIME_NS, i == 2 ? UINT64_MAX : rows[i][0]);
+		pb_varint(&built->out, RATE_FROM, rows[i][1]);
+		pb_varint(&built->out, RATE_TO, rows[i][2]);
+		pb_varint(&built->out, RATE_COST_PPM, 14000);
+		pb_varint(&built->out, RATE_BUDGET_PPM, 10000);
+		pb_end(&built->out, rate);
+	}
+	pb_end(&built->out, mark);
+}
+
+static void says_when_the_rate_changed(void **state)
+{
+	struct built *built = calloc(1, sizeof(*built));
+	struct capture capture;
+
+	(void)state;
+	build_small(built);
+	add_rates(built);
+	free(write_bytes(SMALL, built->out.bytes, built->out.size));
+	built_free(built);
+	assert_int_equal(report(&capture, SMALL, NULL, NULL), COMMAND_OK);
+	assert_non_null(strstr(capture.out,
+			       "            from the start at 125 of 250 samples a second: own "
+			       "cost was 1.4 % of the process's CPU\n"
+			       "            time, GUESTPROF_BUDGET=1\n"
+			       "            from 12.3 s on at 62.5 of 250 samples a second: own "));
+	/* 198 signals of 10 us in a second. */
+	assert_non_null(strstr(capture.out, "some 0.2 % more for the kernel's part\n"));
+	assert_non_null(strstr(capture.out, "there were 4 times fewer samples"));
+	capture_free(&capture);
+	assert_int_equal(report(&capture, "--json", SMALL, NULL), COMMAND_OK);
+	assert_non_null(strstr(capture.out,
+			       "\"rates\":[{\"time_ns\":0,\"from_divisor\":1,\"to_divisor\":2,"
+			       "\"cost_ppm\":14000,\"budget_ppm\":10000},"
+			       "{\"time_ns\":12340000000,"));
+	/* A time beyond all times is that of the start. */
+	assert_non_null(strstr(capture.out, "{\"time_ns\":0,\"from_divisor\":4,"));
+	assert_non_null(strstr(capture.out, "\"delivery_ns\":10000,"));
 	capture_free(&capture);
 	unlink(SMALL);
 }
@@ -268,6 +324,7 @@ int main(void)
 		cmocka_unit_test(matches_the_golden_text),
 		cmocka_unit_test(matches_the_golden_json),
 		cmocka_unit_test(stays_within_its_width),
+		cmocka_unit_test(says_when_the_rate_changed),
 		cmocka_unit_test(shows_waits_in_a_table),
 		cmocka_unit_test(says_what_is_torn),
 		cmocka_unit_test(sums_files_up),
