@@ -85,6 +85,9 @@ static int open_runtime(const struct place *place)
 	snprintf(path, sizeof(path), "%s/guestprof", place->runtime);
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
 		return -errno;
+	/* Nobody else can have put one there; but it leads to where others may see the socket. */
+	if (lstat(path, &facts) != 0 || S_ISLNK(facts.st_mode))
+		return -ELOOP;
 	fd = disk_directory(path);
 	if (fd >= 0 &&
 	    (fstat(fd, &facts) != 0 || facts.st_uid != geteuid() || (facts.st_mode & 022) != 0)) {

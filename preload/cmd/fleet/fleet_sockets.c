@@ -21,8 +21,10 @@
 
 struct fleet_socket {
 	char *path, *key; /* key: NULL: not known yet */
+	uint64_t pid;	  /* that the key is of */
 	bool stays, has_file;
 	uint64_t next_ns; /* when to ask again */
+	uint64_t rest_s;  /* until then, as it did not answer; 0: it did */
 	uint64_t chunk;	  /* the first one that was not told; 0: none was */
 	struct counting counting;
 };
@@ -106,6 +108,22 @@ static int say_request(struct dialogue *dialogue, const char *word, const char *
 	return dialogue_is_ok(dialogue) ? 0 : -EPROTO;
 }
 
+/* Who answers: another process may have come to where one has ended, and counts from its start. */
+static int note_process(struct fleet_socket *row, const struct dialogue *dialogue)
+{
+	uint64_t pid = dialogue_number(dialogue, "pid");
+
+	if (row->key != NULL && pid == row->pid)
+		return 0;
+	free(row->key);
+	row->chunk = 0;
+	row->pid = pid;
+	if (asprintf(&row->key, "%s.%" PRIu64, dialogue_text(dialogue, "program"), pid) >= 0)
+		return 0;
+	row->key = NULL;
+	return -ENOMEM;
+}
+
 static int reach(struct fleet_socket *row, struct dialogue *dialogue)
 {
 	const struct timeval patience = { .tv_sec = FLEET_PATIENCE_S };
@@ -116,12 +134,8 @@ static int reach(struct fleet_socket *row, struct dialogue *dialogue)
 	setsockopt(dialogue->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(dialogue->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	error = say_request(dialogue, "status", "", 0);
-	if (error == 0 && row->key == NULL &&
-	    asprintf(&row->key, "%s.%" PRIu64, dialogue_text(dialogue, "program"),
-		     dialogue_number(dialogue, "pid")) < 0) {
-		row->key = NULL;
-		error = -ENOMEM;
-	}
+	if (error == 0)
+		error = note_process(row, dialogue);
 	if (error != 0)
 		dialogue_close(dialogue);
 	return error;
@@ -197,17 +211,34 @@ static int ask_one(struct fleet_socket *row, const struct fleet_files *files, st
 	return error == -ENODATA ? 0 : error;
 }
 
+/* Nobody is there (yet, or again), or has just gone: to find that out takes no time. */
+static bool is_quick(int error)
+{
+	return error == -ECONNREFUSED || error == -ENOENT || error == -ECONNRESET ||
+	       error == -EPIPE;
+}
+
+/* When to ask again, after ERROR or 0. */
+static void plan(struct fleet_socket *row, int error, uint64_t now_ns)
+{
+	uint64_t longer = row->rest_s != 0 ? 2 * row->rest_s : 2 * FLEET_ASKED_S;
+
+	if (error == 0 || is_quick(error))
+		row->rest_s = 0;
+	else
+		row->rest_s = longer < FLEET_REST_S ? longer : FLEET_REST_S;
+	row->next_ns = now_ns + (row->rest_s != 0 ? row->rest_s : FLEET_ASKED_S) * SECOND_NS;
+}
+
 void fleet_sockets_ask(struct fleet_sockets *sockets, const struct fleet_files *files,
 		       struct census *census, pthread_mutex_t *lock, uint64_t now_ns)
 {
 	for (size_t i = 0; i < sockets->count; i++) {
 		struct fleet_socket *row = &sockets->rows[i];
-		bool is_good;
 
 		if (now_ns < row->next_ns && row->next_ns - now_ns <= FLEET_REST_S * SECOND_NS)
 			continue;
-		is_good = ask_one(row, files, census, lock, now_ns) == 0;
-		row->next_ns = now_ns + (is_good ? FLEET_ASKED_S : FLEET_REST_S) * SECOND_NS;
+		plan(row, ask_one(row, files, census, lock, now_ns), now_ns);
 	}
 }
 
@@ -226,7 +257,7 @@ static int window_of(struct fleet_socket *row, uint64_t from_ns, uint64_t to_ns,
 		feed = ask_feed(dialogue, "dump", "last_ns", last_ns, &error);
 		dialogue_close(dialogue);
 	} else {
-		row->next_ns = now_ns + FLEET_REST_S * SECOND_NS;
+		plan(row, error, now_ns);
 	}
 	if (feed != NULL && feed_window(feed, from_ns, to_ns, bytes))
 		error = bytes->error;
@@ -246,8 +277,7 @@ int fleet_sockets_window(
 		struct fleet_socket *row = &sockets->rows[i];
 
 		/* Never asked, tells by a file, or did not answer: then it is not waited for. */
-		if (row->key == NULL || row->has_file ||
-		    row->next_ns > now_ns + FLEET_ASKED_S * SECOND_NS)
+		if (row->key == NULL || row->has_file || row->rest_s != 0)
 			continue;
 		if (window_of(row, from_ns, to_ns, now_ns, &bytes) != 0 || bytes.size == 0)
 			continue;

@@ -42,13 +42,15 @@ static int take_seconds(struct serve_request *request, const char *value, char w
 	size_t length = strlen(value);
 	unsigned long seconds = length > 0 && length <= 4 ? strtoul(value, NULL, 10) : 0;
 
-	if (request->seconds != 0)
-		return complain(why, "seconds is there twice");
 	if (strspn(value, "0123456789") != length || seconds < 1 || seconds > SERVE_SECONDS_MAX) {
 		snprintf(why, SERVE_WHY_SIZE, "seconds takes a whole number from 1 to %d",
 			 SERVE_SECONDS_MAX);
 		return -EINVAL;
 	}
+	/* The same again is no contradiction: Alloy adds it for each target to the parameters that
+	 * they share (pyroscope.scrape with params). */
+	if (request->seconds != 0 && request->seconds != seconds)
+		return complain(why, "seconds is there twice");
 	request->seconds = (unsigned int)seconds;
 	return 0;
 }

@@ -68,6 +68,17 @@ void dialogue_close(struct dialogue *dialogue)
 	dialogue->fd = -1;
 }
 
+pid_t dialogue_listener(const struct dialogue *dialogue)
+{
+	struct ucred credentials = { 0 };
+	socklen_t size = sizeof(credentials);
+
+	/* Of who called listen() (unix(7)). */
+	if (getsockopt(dialogue->fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0)
+		return 0;
+	return credentials.pid;
+}
+
 static int send_all(int fd, const char *bytes, size_t size)
 {
 	while (size > 0) {

@@ -5,6 +5,8 @@
 #ifndef PRELOAD_CMD_LIVE_DIALOGUE_H
 #define PRELOAD_CMD_LIVE_DIALOGUE_H
 
+#include <sys/types.h>
+
 #include "preload/control/protocol.h"
 #include "symtab/base.h"
 
@@ -23,6 +25,9 @@ enum { DIALOGUE_PATIENCE_S = 20 }; /* for a process that is busy, or stopped */
 /* Connects to PATH. 0 or negative errno: -ECONNREFUSED: nobody listens (any more). */
 int dialogue_open(struct dialogue *dialogue, const char *path);
 void dialogue_close(struct dialogue *dialogue);
+
+/* The process that listens there, as it is numbered here; 0: one of another pid namespace. */
+pid_t dialogue_listener(const struct dialogue *dialogue);
 
 /* Sends REQUEST, begun and not ended, and waits for the reply. 0, negative errno, -EPROTO. */
 int dialogue_ask(struct dialogue *dialogue, struct protocol_text *request);

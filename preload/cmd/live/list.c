@@ -13,15 +13,20 @@
 /* 100 columns, and the socket's path behind them. */
 enum { PROGRAM_COLUMNS = 20, STATE_COLUMNS = 18, BY_COLUMNS = 28 };
 
-/* The status of PROCESS, if it has a socket that answers; nothing is said when not. */
-static bool reach(const struct process *process, struct dialogue *dialogue)
+/*
+ * The status of PROCESS, if it has a socket that answers; nothing is said when not. A socket that
+ * is another's, it has not: PROCESS, a copy, then has none.
+ */
+static bool reach(struct process *process, struct dialogue *dialogue)
 {
 	struct protocol_text request;
 
 	if (process->socket == NULL || dialogue_open(dialogue, process->socket) != 0)
 		return false;
 	protocol_begin(&request, "status");
-	if (dialogue_ask(dialogue, &request) == 0 && dialogue_is_ok(dialogue))
+	if (!targets_is_it(process, dialogue))
+		process->socket = NULL;
+	else if (dialogue_ask(dialogue, &request) == 0 && dialogue_is_ok(dialogue))
 		return true;
 	dialogue_close(dialogue);
 	return false;
@@ -61,15 +66,15 @@ static int show_text(const struct processes *processes)
 	size_t shown = 0;
 
 	for (size_t i = 0; i < processes->count; i++) {
-		const struct process *process = &processes->rows[i];
-		bool is_reached = reach(process, &dialogue);
+		struct process process = processes->rows[i];
+		bool is_reached = reach(&process, &dialogue);
 
-		if (is_leftover(process, is_reached))
+		if (is_leftover(&process, is_reached))
 			continue;
 		if (shown++ == 0)
 			printf("%8s %-*s %-*s %5s %-*s %s\n", "PID", PROGRAM_COLUMNS, "PROGRAM",
 			       STATE_COLUMNS, "STATE", "HZ", BY_COLUMNS, "STARTED BY", "SOCKET");
-		show_row(process, is_reached ? &dialogue : NULL);
+		show_row(&process, is_reached ? &dialogue : NULL);
 		if (is_reached)
 			dialogue_close(&dialogue);
 	}
@@ -89,13 +94,13 @@ static int show_json(const struct processes *processes)
 	schema_begin(&json, "list");
 	json_begin_array(&json, "processes");
 	for (size_t i = 0; i < processes->count; i++) {
-		const struct process *process = &processes->rows[i];
-		bool is_reached = reach(process, &dialogue);
+		struct process process = processes->rows[i];
+		bool is_reached = reach(&process, &dialogue);
 
-		if (is_leftover(process, is_reached))
+		if (is_leftover(&process, is_reached))
 			continue;
 		json_begin_object(&json, NULL);
-		status_write(&json, process, is_reached ? &dialogue : NULL);
+		status_write(&json, &process, is_reached ? &dialogue : NULL);
 		json_end_object(&json);
 		if (is_reached)
 			dialogue_close(&dialogue);

@@ -42,6 +42,9 @@ static bool is_listed(const struct processes *processes, const struct process *p
 
 		if (process->pid != 0 && row->pid == process->pid)
 			return true;
+		/* Two processes that name one file: whose it is turns out when it is asked. */
+		if (process->pid != 0 && row->pid != 0)
+			continue;
 		if (process->socket != NULL && row->socket != NULL &&
 		    is_same_file(row->socket, process->socket))
 			return true;

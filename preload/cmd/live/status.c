@@ -36,16 +36,29 @@ const char *status_time(char text[STATUS_TIME_SIZE], uint64_t unix_ns)
 
 /* ---- for programs ---------------------------------------------------------------------------- */
 
+/* A library of an earlier version does not tell. */
+static void write_told(struct json *json, const struct dialogue *dialogue, const char *key)
+{
+	if (dialogue_text(dialogue, key)[0] != '\0')
+		schema_number(json, key, dialogue_number(dialogue, key));
+	else
+		json_null(json, key);
+}
+
 static void write_known(struct json *json, const struct dialogue *dialogue)
 {
 	static const char *const texts[] = { "state", "stacks", "clock", "by", "output" };
 	static const char *const numbers[] = { "samples", "lost", "modules", "instances",
 					       "kept_ns" };
+	static const char *const costs[] = { "hz_divisor", "cost_ppm", "budget_ppm",
+					     "delivery_ns" };
 
 	json_bool(json, "has_guest", dialogue_number(dialogue, "has_guest") != 0);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		schema_text(json, texts[i], dialogue_text(dialogue, texts[i]));
 	schema_number(json, "hz", dialogue_number(dialogue, "hz"));
+	for (size_t i = 0; i < ARRAY_SIZE(costs); i++)
+		write_told(json, dialogue, costs[i]);
 	schema_known(json, "since_unix_ns", dialogue_number(dialogue, "since_unix_ns"));
 	schema_known(json, "duration_ns", dialogue_number(dialogue, "duration_ns"));
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
@@ -56,9 +69,10 @@ static void write_known(struct json *json, const struct dialogue *dialogue)
 static void write_unknown(struct json *json)
 {
 	static const char *const keys[] = {
-		"has_guest", "state",	"stacks",	 "clock",	"by",
-		"output",    "hz",	"since_unix_ns", "duration_ns", "samples",
-		"lost",	     "modules", "instances",	 "kept_ns",	"library",
+		"has_guest",  "state",	  "stacks",	   "clock",	  "by",
+		"output",     "hz",	  "since_unix_ns", "duration_ns", "samples",
+		"lost",	      "modules",  "instances",	   "kept_ns",	  "library",
+		"hz_divisor", "cost_ppm", "budget_ppm",	   "delivery_ns",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
@@ -125,18 +139,37 @@ static void show_head(const struct process *process, const struct dialogue *dial
 	putchar('\n');
 }
 
+/* The rate of now, and what it costs. */
+static void show_rate(const struct dialogue *dialogue)
+{
+	uint64_t hz = dialogue_number(dialogue, "hz");
+	uint64_t divisor = dialogue_number(dialogue, "hz_divisor");
+	uint64_t budget_ppm = dialogue_number(dialogue, "budget_ppm");
+	const char *clock = dialogue_text(dialogue, "clock");
+
+	printf("  rate      ");
+	if (divisor > 1)
+		printf("%.4g of ", (double)hz / (double)divisor);
+	printf("%llu Hz%s", (unsigned long long)hz, clock[0] != '\0' ? ", " : "");
+	report_cell(stdout, clock, REPORT_COLUMNS, true);
+	fputs("; stacks: ", stdout);
+	report_cell(stdout, dialogue_text(dialogue, "stacks"), REPORT_COLUMNS, true);
+	if (dialogue_text(dialogue, "cost_ppm")[0] == '\0')
+		return;
+	printf("\n  own cost  %.2g %% of the process's CPU time lately, each signal %.1f us of it",
+	       (double)dialogue_number(dialogue, "cost_ppm") / 1e4,
+	       (double)dialogue_number(dialogue, "delivery_ns") / 1e3);
+	if (budget_ppm != 0)
+		printf("; GUESTPROF_BUDGET=%.4g", (double)budget_ppm / 1e4);
+}
+
 static void show_one(const struct process *process, const struct dialogue *dialogue)
 {
 	char samples[SAY_COUNT_SIZE], lost[SAY_COUNT_SIZE];
 	const char *output = dialogue_text(dialogue, "output");
-	const char *clock = dialogue_text(dialogue, "clock");
 
 	show_head(process, dialogue);
-	printf("  rate      %llu Hz%s", (unsigned long long)dialogue_number(dialogue, "hz"),
-	       clock[0] != '\0' ? ", " : "");
-	report_cell(stdout, clock, REPORT_COLUMNS, true);
-	fputs("; stacks: ", stdout);
-	report_cell(stdout, dialogue_text(dialogue, "stacks"), REPORT_COLUMNS, true);
+	show_rate(dialogue);
 	printf("\n  samples   %s, %s lost; %llu modules, %llu instances\n",
 	       say_count(samples, dialogue_number(dialogue, "samples")),
 	       say_count(lost, dialogue_number(dialogue, "lost")),

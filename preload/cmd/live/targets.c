@@ -85,6 +85,13 @@ int targets_complain(const struct dialogue *dialogue, const char *what, int erro
 	return COMMAND_UNREACHABLE;
 }
 
+bool targets_is_it(const struct process *process, const struct dialogue *dialogue)
+{
+	pid_t listener = dialogue_listener(dialogue);
+
+	return process->pid == 0 || listener == 0 || listener == process->pid;
+}
+
 int targets_reach(const struct process *process, struct dialogue *dialogue)
 {
 	struct protocol_text request;
@@ -96,6 +103,12 @@ int targets_reach(const struct process *process, struct dialogue *dialogue)
 		return COMMAND_UNREACHABLE;
 	}
 	error = dialogue_open(dialogue, process->socket);
+	if (error == 0 && !targets_is_it(process, dialogue)) {
+		say_line("process %d (%s) has no control socket: %s is another's",
+			 (int)process->pid, process->name, process->socket);
+		dialogue_close(dialogue);
+		return COMMAND_UNREACHABLE;
+	}
 	if (error == 0) {
 		protocol_begin(&request, "status");
 		error = dialogue_ask(dialogue, &request);

@@ -20,6 +20,9 @@ int targets_find(struct processes *processes, const char *directory, char **word
  */
 int targets_reach(const struct process *process, struct dialogue *dialogue);
 
+/* DIALOGUE is with PROCESS, as far as can be told, and not with another that has its file. */
+bool targets_is_it(const struct process *process, const struct dialogue *dialogue);
+
 /* Says what became of an exchange that failed with ERROR, or was refused. COMMAND_UNREACHABLE. */
 int targets_complain(const struct dialogue *dialogue, const char *what, int error);
 

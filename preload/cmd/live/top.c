@@ -7,6 +7,7 @@
  */
 #include "preload/cmd/command.h"
 #include "preload/cmd/live/live.h"
+#include "preload/cmd/live/screen.h"
 #include "preload/cmd/live/status.h"
 #include "preload/cmd/report/proportion.h"
 #include "preload/cmd/report/report_text.h"
@@ -17,19 +18,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PERIOD_MS = 1000, IDLE_TURNS = 20, DEFAULT_LINES = 40 };
+enum { PERIOD_MS = 1000, IDLE_TURNS = 20 };
 
 struct top {
 	const struct process *process;
 	struct dialogue *dialogue;
 	uint64_t chunk, covered_ns; /* the next one; how long the last answer covers */
 	bool is_terminal;
-	unsigned int idle;	     /* turns without news */
-	struct recording *recording; /* the last one with samples, for a turn without news */
+	unsigned int idle; /* turns without news */
+	bool has_stopped;
+	struct recording *recording; /* of the last answer */
 	struct totals *totals;
 };
 
@@ -91,44 +92,65 @@ static int refresh(struct top *top)
 
 /* ---- shown ----------------------------------------------------------------------------------- */
 
-static size_t screen_lines(void)
+static void put_head(const struct top *top, FILE *page)
 {
-	struct winsize size;
+	char title[TARGETS_TITLE_SIZE], samples[SAY_COUNT_SIZE];
+	pid_t pid = top->process->pid;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0)
-		return size.ws_row;
-	return DEFAULT_LINES;
+	snprintf(title, sizeof(title), "%.64s[%llu]", top->recording->program,
+		 (unsigned long long)(pid != 0 ? (uint64_t)pid : top->recording->pid));
+	report_cell(page, title, REPORT_COLUMNS, true);
+	fprintf(page, "  %s samples in %.1f s\n", say_count(samples, top->totals->weight.samples),
+		(double)top->covered_ns / 1e9);
 }
 
-static void show_screen(const struct top *top)
+/* A table of the report at PAGE's end, LINES of it at most. */
+static void put_table(const struct report *report, FILE *page, size_t lines,
+		      void (*table)(const struct report *, FILE *))
 {
-	size_t lines = screen_lines();
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		return;
+	table(report, out);
+	if (fclose(out) == 0)
+		screen_add(page, text, lines);
+	free(text);
+}
+
+/* 0, or negative errno: the terminal is gone. */
+static int show_screen(const struct top *top)
+{
+	size_t lines = screen_lines(), half = lines / 2 > 2 ? lines / 2 : 2;
 	struct report report = {
 		.recording = top->recording,
 		.totals = top->totals,
 		.by = REPORT_BY_GROUP,
 		.by_name = "group",
-		.function_rows = lines / 3,
-		.group_rows = lines > 20 ? lines / 3 : 4,
+		.function_rows = UINT32_MAX,
+		.group_rows = UINT32_MAX,
 		.has_colours = report_wants_colours(),
 	};
-	char title[TARGETS_TITLE_SIZE], samples[SAY_COUNT_SIZE];
-	struct process process = *top->process;
+	char *text = NULL;
+	size_t size;
+	FILE *page = open_memstream(&text, &size);
+	int error = -ENOMEM;
 
-	fputs("\033[H\033[2J", stdout);
-	snprintf(title, sizeof(title), "%.64s[%llu]", top->recording->program,
-		 (unsigned long long)(process.pid != 0 ? (uint64_t)process.pid
-						       : top->recording->pid));
-	report_cell(stdout, title, REPORT_COLUMNS, true);
-	printf("  %s samples in %.1f s\n", say_count(samples, top->totals->weight.samples),
-	       (double)top->covered_ns / 1e9);
-	report_groups(&report, stdout);
-	report_functions(&report, stdout);
-	fflush(stdout);
+	if (page == NULL)
+		return error;
+	put_head(top, page);
+	put_table(&report, page, half, report_groups);
+	put_table(&report, page, lines, report_functions);
+	if (fclose(page) == 0)
+		error = screen_draw(text);
+	free(text);
+	return error;
 }
 
 /* One line for each group: what a program, or a log, can use. */
-static void show_lines(const struct top *top)
+static int show_lines(const struct top *top)
 {
 	const struct totals *totals = top->totals;
 	struct timespec now;
@@ -155,7 +177,7 @@ static void show_lines(const struct top *top)
 			    40, true);
 		putchar('\n');
 	}
-	fflush(stdout);
+	return fflush(stdout) == 0 ? 0 : -errno;
 }
 
 static void pause_for(uint64_t milliseconds)
@@ -174,8 +196,9 @@ static bool has_stopped(struct top *top)
 	if (++top->idle % IDLE_TURNS != 0)
 		return false;
 	protocol_begin(&request, "status");
-	return dialogue_ask(top->dialogue, &request) == 0 &&
-	       strcmp(dialogue_text(top->dialogue, "state"), "rests") == 0;
+	top->has_stopped = dialogue_ask(top->dialogue, &request) == 0 &&
+			   strcmp(dialogue_text(top->dialogue, "state"), "rests") == 0;
+	return top->has_stopped;
 }
 
 /* COUNT times; 0: until the process or the user ends it. */
@@ -187,10 +210,9 @@ static int watch(struct top *top, uint64_t count)
 	for (uint64_t shown = 0; count == 0 || shown < count;) {
 		error = refresh(top);
 		if (error == 0) {
-			if (top->is_terminal)
-				show_screen(top);
-			else
-				show_lines(top);
+			error = top->is_terminal ? show_screen(top) : show_lines(top);
+			if (error != 0)
+				break;
 			shown++;
 		} else if (error != -EAGAIN || has_stopped(top)) {
 			break;
@@ -220,7 +242,16 @@ static int run(const struct process *process, uint64_t count)
 		dialogue_close(&dialogue);
 		return COMMAND_NO_SAMPLES;
 	}
+	screen_open(top.is_terminal);
+	if (top.is_terminal) {
+		report_cell(stdout, title, REPORT_COLUMNS, true);
+		fputs(": nothing yet\n", stdout);
+		fflush(stdout);
+	}
 	error = watch(&top, count);
+	screen_close();
+	if (top.has_stopped)
+		say_line("%s does not record any more", title);
 	if (error == -ECONNRESET || error == -EPIPE)
 		say_line("%s has ended", title);
 	else if (error != 0)

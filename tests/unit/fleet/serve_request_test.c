@@ -54,7 +54,8 @@ static void test_seconds(void **state)
 	assert_int_equal(request.seconds, 0);
 	assert_int_equal(take(&request, "seconds", "300"), 0);
 	assert_int_equal(request.seconds, 300);
-	assert_int_equal(take(&request, "seconds", "300"), -EINVAL);
+	assert_int_equal(take(&request, "seconds", "299"), -EINVAL);
+	assert_int_equal(take(&request, "seconds", "300"), 0);
 	serve_request_free(&request);
 }
 
