@@ -12,7 +12,7 @@
 
 #include "preload/sig/handler.h"
 
-enum { MAX_DESCRIPTORS = 65536, NS_PER_SECOND = 1000000000 };
+enum { MAX_DESCRIPTORS = 65536 };
 
 int clock_perf_start(void)
 {
@@ -30,13 +30,13 @@ int clock_perf_start(void)
 	return 0;
 }
 
-static int open_event(pid_t tid, uint32_t hz)
+static int open_event(pid_t tid, uint64_t period_ns)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = NS_PER_SECOND / hz,
+		.sample_period = period_ns,
 		.wakeup_events = 1, /* a signal for each sample, though there is no buffer */
 		.disabled = 1,
 		.exclude_hv = 1,
@@ -62,9 +62,9 @@ static int send_signals(int fd, pid_t tid, int signo)
 	return 0;
 }
 
-int clock_perf_arm(struct thread *thread, int signo, uint32_t hz)
+int clock_perf_arm(struct thread *thread, int signo, uint64_t period_ns)
 {
-	int fd = open_event(thread->tid, hz);
+	int fd = open_event(thread->tid, period_ns);
 	int err;
 
 	if (fd < 0)
@@ -83,6 +83,7 @@ int clock_perf_arm(struct thread *thread, int signo, uint32_t hz)
 		close(fd);
 		return err;
 	}
+	thread->perf_signo = signo;
 	atomic_store_explicit(&thread->perf_fd, fd, memory_order_relaxed);
 	return 0;
 }

@@ -15,8 +15,11 @@
 /* Makes handler_setup.thread_by_fd. 0 or -ENOMEM. */
 int clock_perf_start(void);
 
-/* Our thread only. 0 or negative errno; -EACCES, -EPERM: the system refuses perf_event. */
-int clock_perf_arm(struct thread *thread, int signo, uint32_t hz);
+/*
+ * Our thread only: a signal every PERIOD_NS. 0 or negative errno; -EACCES, -EPERM: the system
+ * refuses perf_event.
+ */
+int clock_perf_arm(struct thread *thread, int signo, uint64_t period_ns);
 void clock_perf_disarm(struct thread *thread);
 
 #endif /* PRELOAD_SAMPLER_CLOCK_PERF_H */

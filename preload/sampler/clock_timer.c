@@ -31,17 +31,41 @@ static long first_expiry_ns(pid_t tid, long period_ns)
 	return (long)(x % (uint64_t)period_ns) + 1;
 }
 
-static void drop_paused(struct thread *thread)
+/* What thread.h calls a mark: the kernel's number and 1, and above them the timer's signal. */
+static long mark_of(int id, int signo)
 {
-	int mark = atomic_exchange_explicit(&thread->paused_mark, 0, memory_order_seq_cst);
-
-	if (mark != 0)
-		syscall(SYS_timer_delete, mark - 1);
+	return (long)signo << 32 | ((long)id + 1);
 }
 
-int clock_timer_arm(struct thread *thread, int signo, uint32_t hz)
+static int id_of(long mark)
 {
-	long period_ns = NS_PER_SECOND / (long)hz;
+	return (int)((mark & 0xffffffff) - 1);
+}
+
+static bool is_of_another(atomic_long *mark, int signo)
+{
+	long value = atomic_load_explicit(mark, memory_order_seq_cst);
+
+	return value != 0 && value >> 32 != signo;
+}
+
+bool clock_timer_has_other(struct thread *thread, int signo)
+{
+	return is_of_another(&thread->timer_mark, signo) ||
+	       is_of_another(&thread->paused_mark, signo);
+}
+
+static void drop_paused(struct thread *thread)
+{
+	long mark = atomic_exchange_explicit(&thread->paused_mark, 0, memory_order_seq_cst);
+
+	if (mark != 0)
+		syscall(SYS_timer_delete, id_of(mark));
+}
+
+int clock_timer_arm(struct thread *thread, int signo, uint64_t period)
+{
+	long period_ns = (long)period;
 	long first_ns = first_expiry_ns(thread->tid, period_ns);
 	struct sigevent event = {
 		.sigev_notify = SIGEV_THREAD_ID,
@@ -52,7 +76,8 @@ int clock_timer_arm(struct thread *thread, int signo, uint32_t hz)
 		.it_interval = { period_ns / NS_PER_SECOND, period_ns % NS_PER_SECOND },
 		.it_value = { first_ns / NS_PER_SECOND, first_ns % NS_PER_SECOND },
 	};
-	int id, none = 0;
+	long none = 0;
+	int id;
 
 	drop_paused(thread);
 	thread->was_resumed = false;
@@ -66,7 +91,7 @@ int clock_timer_arm(struct thread *thread, int signo, uint32_t hz)
 		return err;
 	}
 	/* The thread may have taken its paused one up again meanwhile. */
-	if (!atomic_compare_exchange_strong(&thread->timer_mark, &none, id + 1))
+	if (!atomic_compare_exchange_strong(&thread->timer_mark, &none, mark_of(id, signo)))
 		syscall(SYS_timer_delete, id);
 	return 0;
 }
@@ -91,13 +116,13 @@ void clock_timer_pause(struct thread *thread)
 {
 	const struct itimerspec never = { 0 };
 	struct itimerspec before;
-	int mark = atomic_exchange_explicit(&thread->timer_mark, 0, memory_order_seq_cst);
+	long mark = atomic_exchange_explicit(&thread->timer_mark, 0, memory_order_seq_cst);
 
 	if (mark == 0)
 		return;
 	before = thread->paused;
-	if (syscall(SYS_timer_settime, mark - 1, 0, &never, &thread->paused) != 0) {
-		syscall(SYS_timer_delete, mark - 1);
+	if (syscall(SYS_timer_settime, id_of(mark), 0, &never, &thread->paused) != 0) {
+		syscall(SYS_timer_delete, id_of(mark));
 		return;
 	}
 	/* At once, when it goes on: the kernel's next tick will see it. */
@@ -109,16 +134,16 @@ void clock_timer_pause(struct thread *thread)
 
 bool clock_timer_resume(struct thread *thread)
 {
-	int mark = atomic_exchange_explicit(&thread->paused_mark, 0, memory_order_seq_cst);
-	int none = 0;
+	long mark = atomic_exchange_explicit(&thread->paused_mark, 0, memory_order_seq_cst);
+	long none = 0;
 
 	if (mark == 0)
 		return false;
 	thread->was_resumed = true;
 	thread->runs_at_resume = thread->handler_runs;
-	if (syscall(SYS_timer_settime, mark - 1, 0, &thread->paused, NULL) != 0 ||
+	if (syscall(SYS_timer_settime, id_of(mark), 0, &thread->paused, NULL) != 0 ||
 	    !atomic_compare_exchange_strong(&thread->timer_mark, &none, mark)) {
-		syscall(SYS_timer_delete, mark - 1);
+		syscall(SYS_timer_delete, id_of(mark));
 		return none != 0;
 	}
 	return true;
@@ -127,9 +152,9 @@ bool clock_timer_resume(struct thread *thread)
 void clock_timer_disarm(struct thread *thread)
 {
 	/* seq_cst, as the store: sampler_stop() sets its flag before, clocks.c looks at it after */
-	int mark = atomic_exchange_explicit(&thread->timer_mark, 0, memory_order_seq_cst);
+	long mark = atomic_exchange_explicit(&thread->timer_mark, 0, memory_order_seq_cst);
 
 	if (mark != 0)
-		syscall(SYS_timer_delete, mark - 1);
+		syscall(SYS_timer_delete, id_of(mark));
 	drop_paused(thread);
 }

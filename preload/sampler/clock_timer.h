@@ -10,8 +10,11 @@
 
 #include "preload/sig/thread.h"
 
-/* From any thread of the process. The signal carries THREAD. 0 or negative errno. */
-int clock_timer_arm(struct thread *thread, int signo, uint32_t hz);
+/*
+ * From any thread of the process: a signal, which carries THREAD, every PERIOD_NS. 0 or negative
+ * errno.
+ */
+int clock_timer_arm(struct thread *thread, int signo, uint64_t period_ns);
 
 /*
  * The thread itself, also in a signal handler: its timer stands still, and goes on where it was.
@@ -19,6 +22,9 @@ int clock_timer_arm(struct thread *thread, int signo, uint32_t hz);
  */
 void clock_timer_pause(struct thread *thread);
 bool clock_timer_resume(struct thread *thread);
+
+/* It has a timer, running or stopped, of another signal than SIGNO. From any thread. */
+bool clock_timer_has_other(struct thread *thread, int signo);
 
 /* Deletes the timer, if there is one. From any thread. */
 void clock_timer_disarm(struct thread *thread);

@@ -18,17 +18,19 @@
 
 enum { MASK_CHECK_NS = 100000000 };
 
+#define SECOND_NS UINT64_C(1000000000)
+
 static struct {
 	atomic_uint hz;
-	atomic_int signo;
-	atomic_int clock; /* enum clock_kind; falls back once a session, on our thread */
+	atomic_uint periods; /* of that rate, between two ticks */
+	atomic_int clock;    /* enum clock_kind; falls back once a session, on our thread */
 	const char *_Atomic why;
 	atomic_int our_tid; /* of the thread that calls sampler_work() */
 } self;
 
 int clocks_signal(void)
 {
-	return atomic_load_explicit(&self.signo, memory_order_relaxed);
+	return signal_number();
 }
 
 bool clocks_are_stopped(void)
@@ -55,13 +57,12 @@ void clocks_set_our_thread(void)
 int clocks_start(uint32_t hz)
 {
 	bool is_fast = hz > CLOCKS_TICK_HZ;
-	int signo;
+	int signo = signal_take();
 
-	signo = signal_take();
 	if (signo < 0)
 		return signo;
-	atomic_store_explicit(&self.signo, signo, memory_order_relaxed);
 	atomic_store_explicit(&self.hz, hz, memory_order_relaxed);
+	clocks_set_periods(1);
 	atomic_store_explicit(&self.why, NULL, memory_order_relaxed);
 	atomic_store_explicit(&self.clock, is_fast ? CLOCK_PERF_EVENT : CLOCK_CPU_TIMER,
 			      memory_order_relaxed);
@@ -126,6 +127,20 @@ static bool mask_blocks(struct thread *thread, uint64_t now_ns)
 
 /* ---- arming ---------------------------------------------------------------------------------- */
 
+void clocks_set_periods(uint32_t periods)
+{
+	atomic_store_explicit(&self.periods, periods, memory_order_relaxed);
+}
+
+/* From now on a tick of THREAD's clock stands for so much. */
+static uint64_t choose_period_ns(struct thread *thread)
+{
+	uint32_t periods = atomic_load_explicit(&self.periods, memory_order_relaxed);
+
+	atomic_store_explicit(&thread->periods, periods, memory_order_relaxed);
+	return SECOND_NS / atomic_load_explicit(&self.hz, memory_order_relaxed) * periods;
+}
+
 /* It may get a clock again and again. */
 static void count_once(struct thread *thread)
 {
@@ -136,13 +151,17 @@ static void count_once(struct thread *thread)
 
 static void arm_timer(struct thread *thread)
 {
-	int err = clock_timer_arm(thread, clocks_signal(),
-				  atomic_load_explicit(&self.hz, memory_order_relaxed));
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	int err = clock_timer_arm(thread, clocks_signal(), choose_period_ns(thread));
 
 	if (err != 0) {
 		thread->clock_failed = true;
 		stat_count(STAT_CLOCK_FAILED);
 		log_line(LOG_DEBUG, "no clock for thread %d: %s", thread->tid, strerror(-err));
+		/* Else it is gone already. */
+		if (err != -EINVAL && err != -ESRCH)
+			log_once(&said, "no clock for a thread (%s): such threads are not sampled",
+				 strerror(-err));
 		return;
 	}
 	count_once(thread);
@@ -166,8 +185,7 @@ static void fall_back(int err)
 
 static void arm_perf(struct thread *thread)
 {
-	int err = clock_perf_arm(thread, clocks_signal(),
-				 atomic_load_explicit(&self.hz, memory_order_relaxed));
+	int err = clock_perf_arm(thread, clocks_signal(), choose_period_ns(thread));
 
 	switch (err) {
 	case 0:
@@ -220,10 +238,56 @@ bool clocks_may_arm_now(struct thread *thread)
 	return !clocks_has(thread);
 }
 
+/* It has a clock that sends a signal which the host has taken since. */
+static bool sends_another(struct thread *thread)
+{
+	return clock_timer_has_other(thread, clocks_signal()) ||
+	       (atomic_load_explicit(&thread->perf_fd, memory_order_relaxed) >= 0 &&
+		thread->perf_signo != clocks_signal());
+}
+
+/* ... or one of an earlier rate. */
+static bool has_old_clock(struct thread *thread)
+{
+	if (sends_another(thread))
+		return true;
+	/* One that its thread has stopped may wait until it runs. */
+	return clocks_has(thread) &&
+	       atomic_load_explicit(&thread->periods, memory_order_relaxed) !=
+		       atomic_load_explicit(&self.periods, memory_order_relaxed);
+}
+
+/* It had a clock until now, and blocks nothing by a call: its mask need not be looked at. */
+static bool is_known_to_be_open(struct thread *thread)
+{
+	unsigned int calls = atomic_load_explicit(&thread->mask_calls, memory_order_seq_cst);
+
+	if ((calls & 1) != 0)
+		return false;
+	thread->mask_seen = calls;
+	return true;
+}
+
+/* True when the thread may get a new one at once: libc blocks all signals at times, for a moment.
+ */
+static bool drop_old_clock(struct thread *thread)
+{
+	bool is_of_now = clocks_has(thread) && !sends_another(thread);
+
+	if (!has_old_clock(thread))
+		return false;
+	clocks_disarm(thread);
+	/* What is known of its mask may be of another signal. */
+	thread->mask_check_ns = 0;
+	return is_of_now && is_known_to_be_open(thread);
+}
+
 void clocks_arm(struct thread *thread, uint64_t now_ns)
 {
+	bool is_open = drop_old_clock(thread);
+
 	/* Masks of threads that have a clock are looked at by the scan, a few at a time. */
-	if (clocks_has(thread) || thread->clock_failed || mask_blocks(thread, now_ns))
+	if (clocks_has(thread) || thread->clock_failed || (!is_open && mask_blocks(thread, now_ns)))
 		return;
 	if (clocks_need_our_thread() && !thread->keeps_timer)
 		arm_perf(thread);
@@ -263,6 +327,7 @@ struct sampler_info clocks_info(void)
 		.clock_name = names[clock],
 		.why = atomic_load_explicit(&self.why, memory_order_relaxed),
 		.signal = clocks_signal(),
+		.periods = atomic_load_explicit(&self.periods, memory_order_relaxed),
 		.requested_hz = atomic_load_explicit(&self.hz, memory_order_relaxed),
 	};
 }

@@ -18,6 +18,13 @@ enum { CLOCKS_TICK_HZ = 250 }; /* above, CPU timers lose ticks: CONFIG_HZ of the
  */
 int clocks_start(uint32_t hz);
 
+/*
+ * Ticks come at the PERIODSth part of that rate, 1 after each start, and each stands for so many
+ * periods of it. Clocks that there are change when they are armed next, at clocks_arm(). Any
+ * thread.
+ */
+void clocks_set_periods(uint32_t periods);
+
 /* sampler_work() runs on the calling thread: perf_event's descriptors are in its table. */
 void clocks_set_our_thread(void);
 
@@ -39,7 +46,9 @@ void clocks_arm_own(struct thread *thread);
  */
 bool clocks_may_arm_now(struct thread *thread);
 
-/* Our thread: a clock for THREAD, if it has none and may have one at NOW_NS. */
+/* Our thread: a clock for THREAD, if it has none of now's rate and signal and may have one at
+ * NOW_NS.
+ */
 void clocks_arm(struct thread *thread, uint64_t now_ns);
 
 /* Another session begins: what kept THREAD from having a clock is to be tried again. */

@@ -105,11 +105,12 @@ void mask_resume(void)
 		return;
 	atomic_store_explicit(&thread->mask_calls, (calls | 1) + 1, memory_order_seq_cst);
 	if (clock_timer_resume(thread)) {
-		/* sampler_stop() sets the flag before it looks for timers. */
-		if (clocks_are_stopped())
+		/* sampler_stop() sets the flag before it looks for timers; so does a new signal. */
+		if (clocks_are_stopped() || clock_timer_has_other(thread, clocks_signal()))
 			clock_timer_disarm(thread);
-	} else if (!clocks_are_stopped() && state.wake != NULL &&
-		   !atomic_exchange_explicit(&thread->wants_clock, true, memory_order_relaxed)) {
+	}
+	if (!clocks_has(thread) && !clocks_are_stopped() && state.wake != NULL &&
+	    !atomic_exchange_explicit(&thread->wants_clock, true, memory_order_relaxed)) {
 		state.wake();
 	}
 	errno = saved_errno;

@@ -336,6 +336,11 @@ void sampler_thread_ends(void)
 	errno = saved_errno;
 }
 
+void sampler_set_periods(uint32_t periods)
+{
+	clocks_set_periods(periods);
+}
+
 struct sampler_info sampler_info(void)
 {
 	return clocks_info();

@@ -45,6 +45,12 @@ uint64_t sampler_work(uint64_t now_ns);
  */
 void sampler_stop(void);
 
+/*
+ * From its next turn on each tick stands for PERIODS periods of the rate asked for, 1 after each
+ * start; so the samples' weight says. Any thread.
+ */
+void sampler_set_periods(uint32_t periods);
+
 /* Started and not stopped. Any thread. */
 bool sampler_runs(void);
 
@@ -63,6 +69,7 @@ struct sampler_info {
 	const char *why;	/* why not the better one; NULL */
 	int signal;
 	uint32_t requested_hz;
+	uint32_t periods; /* of that rate, for which a tick stands now */
 };
 struct sampler_info sampler_info(void);
 

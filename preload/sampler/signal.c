@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signal.c - taking the clock signal without the host noticing.
+ * signal.c - taking the clock signal without the host noticing, and leaving it to the host.
  *
- * Threads: `lock` orders the writers of the host's action; handlers read it without. A slot is used
- * again only after SLOTS further changes, while a handler copies it within microseconds.
+ * Threads: `lock` orders the writers; handlers read without (front.h). A signal that the clocks
+ * have left keeps our handler: a tick may still be on its way.
  */
 #include "preload/sampler/signal.h"
 
@@ -14,22 +14,17 @@
 #include <unistd.h>
 
 #include "preload/base/log.h"
+#include "preload/base/state.h"
+#include "preload/sampler/front.h"
 #include "preload/sig/handler.h"
 
-enum { SLOTS = 64, MAX_RETAKES = 16 };
-
-struct host_action {
-	struct sigaction action;
-	atomic_bool spent; /* SA_RESETHAND, and it has run */
-};
+enum { MAX_RETAKES = 16 };
 
 static struct {
-	int signo; /* 0: none taken */
+	atomic_int signo; /* that the clocks send; 0: none taken */
 	int retakes;
-	int flags;	      /* of the installed action */
-	pthread_mutex_t lock; /* signo's action in the kernel, slots, retakes */
-	struct host_action slots[SLOTS];
-	atomic_uint latest; /* changes so far; the slot is this modulo SLOTS */
+	bool said_that_none_is_free;
+	pthread_mutex_t lock; /* the rest, our signals' actions in the kernel, fronts */
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
@@ -37,15 +32,6 @@ static struct {
  * with what it tells the host.
  */
 int __sigaction(int signo, const struct sigaction *act, struct sigaction *old);
-
-/* The first is what profilers use; the others only come when a program asks for them. */
-static const int candidates[] = { SIGPROF, SIGVTALRM, SIGSTKFLT, SIGIO };
-
-/* Whatever SA_SIGINFO says: both kinds of handler share one place, where the kernel looks. */
-static bool is_unused(const struct sigaction *action)
-{
-	return action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN;
-}
 
 static bool is_our_handler(const struct sigaction *action)
 {
@@ -61,9 +47,9 @@ static bool needs_alternate_stack(const struct sigaction *host)
 {
 	struct sigaction urgent;
 
-	if (!is_unused(host) && (host->sa_flags & SA_ONSTACK) != 0)
+	if (!front_is_unused(host) && (host->sa_flags & SA_ONSTACK) != 0)
 		return true;
-	return __sigaction(SIGURG, NULL, &urgent) == 0 && !is_unused(&urgent) &&
+	return __sigaction(SIGURG, NULL, &urgent) == 0 && !front_is_unused(&urgent) &&
 	       (urgent.sa_flags & SA_ONSTACK) != 0;
 }
 
@@ -73,7 +59,7 @@ static bool needs_alternate_stack(const struct sigaction *host)
  */
 static int wanted_flags(const struct sigaction *host)
 {
-	bool interrupts = !is_unused(host) && (host->sa_flags & SA_RESTART) == 0;
+	bool interrupts = !front_is_unused(host) && (host->sa_flags & SA_RESTART) == 0;
 
 	return SA_SIGINFO | (interrupts ? 0 : SA_RESTART) |
 	       (needs_alternate_stack(host) ? SA_ONSTACK : 0);
@@ -81,6 +67,7 @@ static int wanted_flags(const struct sigaction *host)
 
 static int install(int signo, int flags)
 {
+	struct front *front = front_of(signo);
 	/* A fault in our handler with its signal blocked would kill without the host's say. */
 	static const int synchronous[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
 	struct sigaction action = { .sa_sigaction = handler_on_signal, .sa_flags = flags };
@@ -90,48 +77,36 @@ static int install(int signo, int flags)
 		sigdelset(&action.sa_mask, synchronous[i]);
 	if (__sigaction(signo, &action, NULL) != 0)
 		return -errno;
-	self.flags = flags;
+	front->flags = flags;
 	return 0;
-}
-
-static void note_host_action(const struct sigaction *action)
-{
-	unsigned int next = atomic_load_explicit(&self.latest, memory_order_relaxed) + 1;
-	struct host_action *slot = &self.slots[next % SLOTS];
-
-	slot->action = *action;
-	atomic_store_explicit(&slot->spent, false, memory_order_relaxed);
-	/* release: pairs with host_action() */
-	atomic_store_explicit(&self.latest, next, memory_order_release);
-}
-
-static struct host_action *host_action(void)
-{
-	/* acquire: pairs with note_host_action() */
-	return &self.slots[atomic_load_explicit(&self.latest, memory_order_acquire) % SLOTS];
 }
 
 static int take(int signo, const struct sigaction *host)
 {
+	struct front *front = front_of(signo);
 	int err;
 
 	/* Before the handler can run: a foreign signal may come at once. */
-	note_host_action(host);
-	handler_setup.foreign = signal_foreign;
+	front_note(front, host);
+	handler_setup.foreign = front_deliver;
 	err = install(signo, wanted_flags(host));
-	if (err == 0)
-		self.signo = signo;
-	return err != 0 ? err : signo;
+	if (err != 0)
+		return err;
+	/* release: pairs with front_is_there() */
+	atomic_store_explicit(&front->is_there, true, memory_order_release);
+	atomic_store_explicit(&self.signo, signo, memory_order_relaxed);
+	return signo;
 }
 
 static int take_with(sighandler_t wanted)
 {
 	struct sigaction host;
 
-	for (size_t i = 0; i < ARRAY_SIZE(candidates); i++) {
-		int signo = candidates[i];
+	for (size_t i = 0; i < FRONT_COUNT; i++) {
+		int signo = front_signals[i];
 
-		if (__sigaction(signo, NULL, &host) != 0 || host.sa_handler != wanted)
+		if (front_is_there(front_of(front_signals[i])) ||
+		    __sigaction(signo, NULL, &host) != 0 || host.sa_handler != wanted)
 			continue;
 		if (signo != SIGPROF)
 			log_line(LOG_INFO,
@@ -156,22 +131,62 @@ int signal_take(void)
 	int signo;
 
 	pthread_mutex_lock(&self.lock);
-	signo = self.signo != 0 ? self.signo : take_unused();
+	signo = signal_number();
+	if (signo == 0)
+		signo = take_unused();
 	if (signo == -EBUSY && __sigaction(SIGPROF, NULL, &host) == 0) {
 		log_line(LOG_INFO, "the host handles every signal that could serve; its SIGPROF "
 				   "handler gets what is not ours");
+		self.said_that_none_is_free = true;
 		signo = take(SIGPROF, &host);
 	}
 	pthread_mutex_unlock(&self.lock);
 	return signo;
 }
 
+int signal_number(void)
+{
+	return atomic_load_explicit(&self.signo, memory_order_relaxed);
+}
+
+/*
+ * The host has begun to handle the clocks' signal: they send another one from now on. Its handler
+ * then gets no tick, whatever it does with the signal, and two signals at once do not become one.
+ */
+static bool move_away(int signo)
+{
+	if (take_unused() > 0) {
+		if (state.wake != NULL)
+			state.wake();
+		return true;
+	}
+	if (!self.said_that_none_is_free)
+		log_line(LOG_INFO,
+			 "the host handles signal %d now, and every other that could serve; its "
+			 "handler gets what is not ours, and may miss a signal that comes with a "
+			 "tick",
+			 signo);
+	self.said_that_none_is_free = true;
+	return false;
+}
+
+static void set_host_action(struct front *front, int signo, const struct sigaction *wanted)
+{
+	int flags = wanted_flags(wanted);
+
+	front_note(front, wanted);
+	if (flags != front->flags)
+		install(signo, flags);
+	if (signo == signal_number() && !front_is_unused(wanted))
+		move_away(signo);
+}
+
 bool signal_host_action(int signo, const struct sigaction *act, struct sigaction *old)
 {
+	struct front *front = front_of(signo);
 	struct sigaction before, wanted;
-	int flags;
 
-	if (signo != self.signo || signo == 0)
+	if (!front_is_there(front))
 		return false;
 	/* A vfork child has our memory, but signals of its own. */
 	if (handler_setup.pid != 0 && (pid_t)syscall(SYS_getpid) != handler_setup.pid)
@@ -180,87 +195,82 @@ bool signal_host_action(int signo, const struct sigaction *act, struct sigaction
 	if (act != NULL)
 		wanted = *act;
 	pthread_mutex_lock(&self.lock);
-	before = host_action()->action;
-	if (atomic_load_explicit(&host_action()->spent, memory_order_relaxed))
-		before.sa_handler = SIG_DFL;
-	if (act != NULL) {
-		note_host_action(&wanted);
-		flags = wanted_flags(&wanted);
-		if (flags != self.flags)
-			install(signo, flags);
-	}
+	before = front_action(front);
+	if (act != NULL)
+		set_host_action(front, signo, &wanted);
 	pthread_mutex_unlock(&self.lock);
 	if (old != NULL)
 		*old = before;
 	return true;
 }
 
-void signal_check(void)
+bool signal_is_ours_alone(void)
+{
+	struct sigaction now;
+	int signo = signal_number();
+	bool is_ours;
+
+	pthread_mutex_lock(&self.lock);
+	is_ours = signo != 0 && __sigaction(signo, NULL, &now) == 0 && is_our_handler(&now) &&
+		  front_action(front_of(signo)).sa_handler == SIG_DFL;
+	pthread_mutex_unlock(&self.lock);
+	return is_ours;
+}
+
+/* The host has set ACTION in our handler's place, past libc. */
+static void settle_replaced(struct front *front, int signo, const struct sigaction *action)
+{
+	bool is_clocks = signo == signal_number();
+
+	front_note(front, action);
+	/* Ticks that are on their way go to the host's handler: it has no more of them to fear. */
+	if (!is_clocks || (!front_is_unused(action) && move_away(signo))) {
+		atomic_store_explicit(&front->is_there, false, memory_order_relaxed);
+		return;
+	}
+	if (self.retakes++ < MAX_RETAKES)
+		install(signo, wanted_flags(action));
+}
+
+static void check(struct front *front, int signo)
 {
 	struct sigaction now;
 	int flags;
 
-	pthread_mutex_lock(&self.lock);
-	if (self.signo != 0 && self.retakes < MAX_RETAKES &&
-	    __sigaction(self.signo, NULL, &now) == 0) {
-		bool replaced = !is_our_handler(&now);
-
-		if (replaced) {
-			note_host_action(&now);
-			self.retakes++;
-		}
-		flags = wanted_flags(&host_action()->action);
-		if (replaced || flags != self.flags)
-			install(self.signo, flags);
+	if (!front_is_there(front) || __sigaction(signo, NULL, &now) != 0)
+		return;
+	if (!is_our_handler(&now)) {
+		settle_replaced(front, signo, &now);
+		return;
 	}
+	now = front_action(front);
+	flags = wanted_flags(&now);
+	if (flags != front->flags)
+		install(signo, flags);
+}
+
+bool signal_is_on_alternate_stack(void)
+{
+	struct front *front = front_of(signal_number());
+	bool is_on_it;
+
+	pthread_mutex_lock(&self.lock);
+	is_on_it = front_is_there(front) && (front->flags & SA_ONSTACK) != 0;
+	pthread_mutex_unlock(&self.lock);
+	return is_on_it;
+}
+
+void signal_check(void)
+{
+	pthread_mutex_lock(&self.lock);
+	for (size_t i = 0; i < FRONT_COUNT; i++)
+		check(front_of(front_signals[i]), front_signals[i]);
 	pthread_mutex_unlock(&self.lock);
 }
 
-/*
- * What the default does: end the process. Only for signals that someone sent on purpose; one of
- * perf_event's that came late must not.
- */
-static void act_by_default(int signo, const siginfo_t *info)
+static bool is_ignored(struct front *front)
 {
-	struct sigaction standard = { .sa_handler = SIG_DFL };
-
-	if (info->si_code >= POLL_IN && info->si_code <= POLL_HUP)
-		return;
-	__sigaction(signo, &standard, NULL);
-	/* Pending until our handler returns, then deadly. */
-	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signo);
-}
-
-/* The mask that the kernel would have set: the thread's own, the action's, and the signal. */
-static void set_host_mask(int signo, const struct sigaction *action, const ucontext_t *context)
-{
-	sigset_t mask;
-
-	sigorset(&mask, &context->uc_sigmask, &action->sa_mask);
-	if ((action->sa_flags & SA_NODEFER) == 0)
-		sigaddset(&mask, signo);
-	/* Not pthread_sigmask: newer than our glibc floor. sigreturn sets the mask back. */
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, _NSIG / 8);
-}
-
-void signal_foreign(int signo, siginfo_t *info, void *context)
-{
-	struct host_action *slot = host_action();
-	struct sigaction action = slot->action;
-	bool resets = (action.sa_flags & SA_RESETHAND) != 0;
-
-	if (action.sa_handler == SIG_IGN)
-		return;
-	if (action.sa_handler == SIG_DFL ||
-	    (resets && atomic_exchange_explicit(&slot->spent, true, memory_order_relaxed))) {
-		act_by_default(signo, info);
-		return;
-	}
-	set_host_mask(signo, &action, context);
-	if ((action.sa_flags & SA_SIGINFO) != 0)
-		action.sa_sigaction(signo, info, context);
-	else
-		action.sa_handler(signo);
+	return front_is_there(front) && front_action(front).sa_handler == SIG_IGN;
 }
 
 void signal_before_exec(void)
@@ -268,12 +278,16 @@ void signal_before_exec(void)
 	const struct sigaction ignored = { .sa_handler = SIG_IGN };
 
 	/* Without the lock: a handler may exec. Our own ticks are then ignored too. */
-	if (self.signo != 0 && host_action()->action.sa_handler == SIG_IGN)
-		__sigaction(self.signo, &ignored, NULL);
+	for (size_t i = 0; i < FRONT_COUNT; i++) {
+		if (is_ignored(front_of(front_signals[i])))
+			__sigaction(front_signals[i], &ignored, NULL);
+	}
 }
 
 void signal_after_failed_exec(void)
 {
-	if (self.signo != 0 && host_action()->action.sa_handler == SIG_IGN)
-		install(self.signo, self.flags);
+	for (size_t i = 0; i < FRONT_COUNT; i++) {
+		if (is_ignored(front_of(front_signals[i])))
+			install(front_signals[i], front_of(front_signals[i])->flags);
+	}
 }

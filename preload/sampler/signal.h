@@ -20,15 +20,28 @@
  */
 int signal_take(void);
 
+/* The signal of now, which moves when the host begins to handle it; 0: none was taken yet. */
+int signal_number(void);
+
 /*
- * For the wrappers of sigaction and its relatives. False: not our signal, call the real one. True:
- * done as the host asked; *OLD (may be NULL) is what it set before, ACT (may be NULL) is noted.
+ * For the wrappers of sigaction and its relatives. When the host begins to handle the clocks'
+ * signal they move to one that is free (signal_number(); our thread is woken, to arm them anew);
+ * our handler stays in front of the host's, for ticks that are on their way. False: not our signal,
+ * call the real one. True: done as the host asked; *OLD (may be NULL) is what it set before, ACT
+ * (may be NULL) is noted.
  */
 bool signal_host_action(int signo, const struct sigaction *act, struct sigaction *old);
 
+/* A signal was taken, our handler is there for it, and the host's action for it is the default. */
+bool signal_is_ours_alone(void);
+
+/* Our handler runs on the alternate stack: a Go runtime is in the process, most likely. */
+bool signal_is_on_alternate_stack(void);
+
 /*
  * Now and then, on our thread: a host that sets handlers by system call (Go does) may have replaced
- * ours, and a Go runtime that came later needs its handlers on the alternate stack.
+ * ours, which moves the clocks too; and a Go runtime that came later needs its handlers on the
+ * alternate stack.
  */
 void signal_check(void);
 
@@ -38,8 +51,5 @@ void signal_check(void);
  */
 void signal_before_exec(void);
 void signal_after_failed_exec(void);
-
-/* handler_setup.foreign: does what the kernel would have done with the host's action. */
-void signal_foreign(int signo, siginfo_t *info, void *context);
 
 #endif /* PRELOAD_SAMPLER_SIGNAL_H */

@@ -204,23 +204,25 @@ static void say_if_refused(void)
 			 strerror(errno), errno == EACCES ? " (PR_SET_DUMPABLE is 0)" : "");
 }
 
+void waiting_after_fork(void)
+{
+	if (self.seen != NULL)
+		memset(self.seen, 0, BLOCKS_MAX * sizeof(*self.seen));
+	self.next_ns = 0;
+}
+
 void waiting_start(uint32_t hz, bool whole)
 {
 	if (self.seen == NULL)
 		self.seen = calloc(BLOCKS_MAX, sizeof(*self.seen));
 	if (self.seen == NULL)
 		return;
+	/* What was seen before a session says nothing of the time since then. */
+	waiting_after_fork();
 	self.period_ns = self.planned_ns = SECOND_NS / hz;
 	self.whole = whole;
 	say_if_refused();
 	self.random = (uint32_t)clock_ns(CLOCK_MONOTONIC) | 1;
-}
-
-void waiting_after_fork(void)
-{
-	if (self.seen != NULL)
-		memset(self.seen, 0, BLOCKS_MAX * sizeof(*self.seen));
-	self.next_ns = 0;
 }
 
 uint64_t waiting_work(uint64_t now_ns, void (*take)(void *context, const struct wait *wait),

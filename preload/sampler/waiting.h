@@ -27,8 +27,11 @@ struct wait {
 
 enum { WAITING_MAX_HZ = 100 };
 
-/* HZ looks a second, WAITING_MAX_HZ at most; WHOLE: stacks to their top (GUESTPROF_STACKS=full).
- * Before the others. */
+/*
+ * HZ looks a second, WAITING_MAX_HZ at most; WHOLE: stacks to their top (GUESTPROF_STACKS=full).
+ * What was seen in a session before is forgotten: the time since then is nobody's. Before the
+ * others, and while nobody is in waiting_work().
+ */
 void waiting_start(uint32_t hz, bool whole);
 
 /*

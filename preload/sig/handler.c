@@ -72,14 +72,33 @@ SIGNAL_SAFE static bool is_mine(struct thread *block)
 	return true;
 }
 
-SIGNAL_SAFE static uint32_t weight_of(const siginfo_t *info)
+/*
+ * In periods of the rate that was asked for. A tick that was on its way when the clock got another
+ * rate counts by the new one: at most one a thread and change.
+ */
+SIGNAL_SAFE static uint32_t weight_of(const struct thread *thread, const siginfo_t *info)
 {
+	uint32_t periods = atomic_load_explicit(&thread->periods, memory_order_relaxed);
 	int overrun = info->si_code == SI_TIMER ? info->si_overrun : 0;
 
+	if (periods == 0)
+		periods = 1;
 	if (overrun <= 0)
-		return 1;
+		return periods;
 	stat_add(STAT_OVERRUNS, (unsigned long long)overrun);
-	return (uint32_t)overrun + 1;
+	return ((uint32_t)overrun + 1) * periods;
+}
+
+/*
+ * One of those that our thread sends itself. The kernel forgets who sent a signal when too many
+ * wait (RLIMIT_SIGPENDING): it then says that process 0 did.
+ */
+SIGNAL_SAFE static bool is_probe(const siginfo_t *info)
+{
+	int tid = atomic_load_explicit(&handler_setup.probed_tid, memory_order_relaxed);
+
+	return tid != 0 && tid == cpu_syscall(SYS_gettid, 0, 0, 0, 0) &&
+	       (info->si_code == SI_TKILL || (info->si_code == SI_USER && info->si_pid == 0));
 }
 
 /* CPU time, for a handler may be preempted; includes the price of asking, some 0.2 us. */
@@ -93,7 +112,9 @@ SIGNAL_SAFE static uint64_t cpu_time_ns(void)
 
 SIGNAL_SAFE static void run(struct thread *thread, const siginfo_t *info, const ucontext_t *context)
 {
-	struct tick tick = { .thread = thread, .context = context, .weight = weight_of(info) };
+	struct tick tick = { .thread = thread,
+			     .context = context,
+			     .weight = weight_of(thread, info) };
 	/* Not the first run: its cold caches would count MEASURE_EVERY times. */
 	bool measured = thread->handler_runs++ % MEASURE_EVERY == MEASURE_EVERY / 2;
 	uint64_t start_ns = measured ? cpu_time_ns() : 0;
@@ -112,7 +133,8 @@ SIGNAL_SAFE void handler_on_signal(int signo, siginfo_t *info, void *context)
 	struct thread *thread;
 
 	if (!is_ours(info, &thread)) {
-		handler_setup.foreign(signo, info, context);
+		if (!is_probe(info))
+			handler_setup.foreign(signo, info, context);
 	} else if (!atomic_load_explicit(&handler_setup.stopped, memory_order_relaxed)) {
 		stat_count(STAT_SIGNALS);
 		if (!is_mine(thread)) {

@@ -34,6 +34,9 @@ struct handler_setup {
 	bool copy_slices;
 	/* GUESTPROF_STACKS=full: every sample carries the host's frames above the guest's. */
 	bool whole_stacks;
+	/* Our thread while it sends itself signals to see what that costs (sampler/delivery.h); 0.
+	 */
+	atomic_int probed_tid;
 	atomic_bool stopped; /* sampler_stop(): ours are swallowed from now on */
 };
 extern struct handler_setup handler_setup;

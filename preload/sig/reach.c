@@ -43,6 +43,9 @@ SIGNAL_SAFE uintptr_t reach_span(struct reach *reach, uintptr_t from, uintptr_t 
 {
 	uintptr_t at = from;
 
+	/* what was taken for an address may be any word */
+	if (to < from)
+		return from;
 	while (at < to) {
 		if (at >= reach->low && at < reach->high)
 			at = reach->high;

@@ -42,4 +42,11 @@ static inline bool reach_word(struct reach *reach, uintptr_t address)
 	return reach_page(reach, address);
 }
 
+/* The same without asking the kernel. */
+static inline bool reach_knows_word(const struct reach *reach, uintptr_t address)
+{
+	return (address & 7) == 0 && ((address >= reach->low && address < reach->high) ||
+				      (address & ~(uintptr_t)(REACH_PAGE - 1)) == reach->page);
+}
+
 #endif /* PRELOAD_SIG_REACH_H */

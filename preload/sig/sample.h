@@ -8,9 +8,10 @@
  *
  * pcs are leaf first. Each is a program counter inside known code: the leaf as sampled, callers as
  * return addresses. A 0 word stands for the host frames between two activations (host -> guest ->
- * host -> guest). Registers and slice are there when the pc was in the host: registers in DWARF
- * order (rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip), the slice a copy of the stack from
- * slice_address (= rsp) upwards, slice_size bytes, a multiple of 8.
+ * host -> guest); a marked one (SAMPLE_MARK) belongs to the pc before it. Registers and slice are
+ * there when the pc was in the host: registers in DWARF order (rax rdx rcx rbx rsi rdi rbp rsp
+ * r8..r15 rip), the slice a copy of the stack from slice_address (= rsp) upwards, slice_size bytes,
+ * a multiple of 8.
  *
  * With whole stacks asked for, guest samples have them too: with SAMPLE_AT_ENTRY of the frame that
  * the last pc before the first 0 returns to (only rip, that pc; rbp; and rsp, some of whose bytes
@@ -66,6 +67,18 @@ struct sample {
 };
 
 _Static_assert(sizeof(struct sample) == 48, "drain.c and the ring rely on whole words");
+
+/*
+ * A word of pcs with this bit, and no higher one, is none: it is the word that says which function
+ * the frame of the pc before it is of (interpreted.h), and it is no frame of its own. User
+ * addresses are below 2^47.
+ */
+#define SAMPLE_MARK (UINT64_C(1) << 62)
+
+static inline bool sample_is_marked(uint64_t word)
+{
+	return (word & ~(SAMPLE_MARK - 1)) == SAMPLE_MARK;
+}
 
 /* Bytes of the largest record. */
 enum {

@@ -84,10 +84,10 @@ struct thread {
 	struct entry entries[ENTRY_DEPTH];
 
 	/* The sampler's. */
-	atomic_int timer_mark; /* the kernel's number of its timer, and 1; whoever exchanges it to 0
-				  deletes that */
-	atomic_int paused_mark; /* the same of a timer that its thread has stopped (sampler/mask.h)
-				 */
+	atomic_long timer_mark;	 /* the kernel's number of its timer, and 1; whoever exchanges it to
+				   0  deletes that */
+	atomic_long paused_mark; /* the same of a timer that its thread has stopped (sampler/mask.h)
+				  */
 	struct itimerspec paused; /* what that timer is to go on with; the thread's own */
 	uint32_t runs_at_resume;  /* handler_runs when that was last set going */
 	bool was_resumed;
@@ -103,6 +103,8 @@ struct thread {
 	bool clock_failed;	/* counted, not tried again */
 	bool blocks_signal;	/* no clock: its signal would wait for a sigwait of the host's */
 	uint64_t mask_check_ns; /* when to look at its mask again */
+	atomic_uint periods;	/* of the rate asked for that a tick of its clock stands for */
+	int perf_signo;		/* our thread's: what perf_fd sends */
 	atomic_int perf_fd;	/* in our thread's descriptor table; -1: none */
 	uint64_t ended_ns;	/* when our thread saw the end; 0: not yet */
 } __attribute__((aligned(64)));

@@ -135,6 +135,8 @@ SIGNAL_SAFE static void take_guest(struct tick *tick, uintptr_t pc, uintptr_t fp
 	walk = walk_of(tick, sample);
 	walked.end = walk_interrupted(&walk, pc, fp, sp, code_is_readable(tick, pc));
 	walked.count = walk.count;
+	if (walk.count > 0 && sample_is_marked(walk.pcs[walk.count - 1]))
+		walked.count--;
 	walked.last_fp = walk.last_fp;
 	if (walked.end != WALK_COMPLETE)
 		tick->flags |= SAMPLE_TRUNCATED;

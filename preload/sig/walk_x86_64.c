@@ -3,6 +3,7 @@
 #include "preload/sig/walk.h"
 
 #include "preload/sig/cpu.h"
+#include "preload/sig/interpreted.h"
 #include "preload/sig/thread.h"
 
 /* `push rbp; mov rbp, rsp`, as four bytes of code read little-endian. */
@@ -49,8 +50,23 @@ SIGNAL_SAFE static enum leaf leaf_of(const struct range *range, uintptr_t pc)
 	return LEAF_FRAME;
 }
 
+/* PC was appended; its frame's pointer is FP, and its frame lies above LOW. */
+SIGNAL_SAFE static void note_interpreted(struct walk *walk, uintptr_t pc, uintptr_t fp,
+					 uintptr_t low)
+{
+	uint64_t word;
+
+	if (fp < low || fp >= walk->limit || walk->count == walk->max)
+		return;
+	word = interpreted_word(walk->reach, pc - 1, fp);
+	if (word != 0)
+		walk->pcs[walk->count++] = word;
+}
+
 SIGNAL_SAFE static enum walk_end walk_up(struct walk *walk, uintptr_t fp, uintptr_t low)
 {
+	const bool has_interpreted = interpreted_are_there();
+
 	for (;;) {
 		uintptr_t pc;
 
@@ -69,6 +85,8 @@ SIGNAL_SAFE static enum walk_end walk_up(struct walk *walk, uintptr_t fp, uintpt
 			return WALK_BROKEN;
 		low = fp + 16;
 		fp = cpu_word(fp);
+		if (has_interpreted)
+			note_interpreted(walk, pc, fp, low);
 	}
 }
 
@@ -87,8 +105,11 @@ SIGNAL_SAFE enum walk_end walk_interrupted(struct walk *walk, uintptr_t pc, uint
 	walk->pcs[walk->count++] = pc;
 	if (code_readable)
 		leaf = leaf_of(walk->hit, pc);
-	if (leaf == LEAF_FRAME)
+	if (leaf == LEAF_FRAME) {
+		if (interpreted_are_there())
+			note_interpreted(walk, pc + 1, fp, sp);
 		return walk_up(walk, fp, sp);
+	}
 
 	at = leaf == LEAF_AT_SP ? sp : sp + 8;
 	if (!reach_word(walk->reach, at))
@@ -109,5 +130,7 @@ SIGNAL_SAFE enum walk_end walk_caller(struct walk *walk, uintptr_t pc, uintptr_t
 	walk->pcs[walk->count++] = pc;
 	if (!walk->hit->has_frame_pointers)
 		return WALK_BROKEN;
+	if (interpreted_are_there())
+		note_interpreted(walk, pc, fp, low);
 	return walk_up(walk, fp, low);
 }

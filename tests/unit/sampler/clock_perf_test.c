@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "preload/base/state.h"
 #include "preload/base/stats.h"
 #include "preload/sampler/sampler.h"
+#include "preload/sampler/signal.h"
 #include "preload/sig/handler.h"
 #include "preload/sig/ring.h"
 #include "tests/unit/sig/jit.h"
@@ -86,6 +88,12 @@ static void burn(uint64_t cpu_ns)
 }
 
 static bool is_refused;
+static volatile sig_atomic_t host_signals;
+
+static void on_host(int signo)
+{
+	host_signals += signo == SIGPROF;
+}
 
 static void a_thousand_a_second(void **unused)
 {
@@ -116,10 +124,60 @@ static void a_thousand_a_second(void **unused)
 		assert_int_equal(info.clock, CLOCK_TIMER_FALLBACK);
 		assert_non_null(info.why);
 		/* Overruns stand for the ticks that the kernel merged. */
-		assert_in_range(atomic_load(&weight), HZ * 8 / 10, HZ * 11 / 10);
+		assert_in_range(atomic_load(&weight), HZ * 6 / 10, HZ * 11 / 10);
 		return;
 	}
-	assert_in_range(atomic_load(&samples), HZ * 9 / 10, HZ * 11 / 10);
+	/* The kernel merges ticks that come late on a busy machine; a timer would give 250. */
+	assert_in_range(atomic_load(&samples), HZ * 6 / 10, HZ * 11 / 10);
+}
+
+static void an_eighth_counts_for_eight(void **unused)
+{
+	enum { PERIODS = 8 };
+	pthread_t ours;
+
+	(void)unused;
+	sampler_set_periods(PERIODS);
+	atomic_store(&finish, false);
+	atomic_store(&ready, false);
+	atomic_store(&samples, 0);
+	atomic_store(&weight, 0);
+	/* The clock of before is in the table of a thread that has ended. */
+	atomic_store(&sig_self->perf_fd, -1);
+	assert_int_equal(pthread_create(&ours, NULL, our_thread, NULL), 0);
+	for (int i = 0; i < 1000 && !atomic_load(&ready); i++)
+		usleep(10000);
+	burn(1000000000);
+	atomic_store(&finish, true);
+	pthread_join(ours, NULL);
+	sampler_set_periods(1);
+	print_message("%ld samples of weight %ld\n", atomic_load(&samples), atomic_load(&weight));
+	assert_in_range(atomic_load(&weight), HZ * 6 / 10, HZ * 11 / 10);
+	assert_true(atomic_load(&samples) * PERIODS <= atomic_load(&weight));
+}
+
+/* The host begins to handle the signal while it is sampled. */
+static void moves_to_another_signal(void **unused)
+{
+	const struct sigaction action = { .sa_handler = on_host };
+	pthread_t ours;
+
+	(void)unused;
+	atomic_store(&finish, false);
+	atomic_store(&ready, false);
+	atomic_store(&weight, 0);
+	atomic_store(&sig_self->perf_fd, -1);
+	assert_int_equal(pthread_create(&ours, NULL, our_thread, NULL), 0);
+	for (int i = 0; i < 1000 && !atomic_load(&ready); i++)
+		usleep(10000);
+	burn(200000000);
+	assert_true(signal_host_action(SIGPROF, &action, NULL));
+	burn(800000000);
+	atomic_store(&finish, true);
+	pthread_join(ours, NULL);
+	assert_int_equal(sampler_info().signal, SIGVTALRM);
+	assert_in_range(atomic_load(&weight), HZ * 6 / 10, HZ * 11 / 10);
+	assert_int_equal(host_signals, 0);
 }
 
 /* The child's clock is opened by the child's own thread, in a table that the parent's is not. */
@@ -158,6 +216,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thousand_a_second),
+		cmocka_unit_test(an_eighth_counts_for_eight),
+		cmocka_unit_test(moves_to_another_signal),
 		cmocka_unit_test(child_has_a_clock_too),
 	};
 	int failed;

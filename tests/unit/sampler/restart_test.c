@@ -99,6 +99,20 @@ static size_t count_descriptors(void)
 	return count;
 }
 
+/* Those that stay: a thread that begins has a look at its mask in /proc. */
+static size_t lasting_descriptors(void)
+{
+	size_t least = count_descriptors();
+
+	for (int i = 0; i < 20; i++) {
+		size_t count = count_descriptors();
+
+		least = count < least ? count : least;
+		usleep(1000);
+	}
+	return least;
+}
+
 static size_t count_timers(void)
 {
 	FILE *timers = fopen("/proc/self/timers", "r");
@@ -150,9 +164,9 @@ static void sessions(uint32_t hz, uint32_t other_hz)
 	for (int i = 0; i < SESSIONS; i++) {
 		run_session(i % 2 == 0 ? hz : other_hz);
 		if (i == 1)
-			before = count_descriptors();
+			before = lasting_descriptors();
 	}
-	assert_int_equal(count_descriptors(), before);
+	assert_int_equal(lasting_descriptors(), before);
 	assert_int_equal(sigaction(sampler_info().signal, NULL, &action), 0);
 	assert_true(action.sa_sigaction == handler_on_signal);
 }

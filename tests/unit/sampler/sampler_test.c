@@ -23,6 +23,7 @@
 #include "preload/base/stats.h"
 #include "preload/sampler/blocks.h"
 #include "preload/sampler/sampler.h"
+#include "preload/sampler/signal.h"
 #include "preload/sig/handler.h"
 #include "preload/sig/ring.h"
 #include "tests/unit/sig/jit.h"
@@ -263,6 +264,49 @@ static void threads_come_and_go(void **unused)
 	assert_int_equal(stat_get(STAT_LOST_NO_THREAD), 0);
 }
 
+static void *adopt_and_burn(void *unused)
+{
+	state.adopt_thread();
+	burn(300000000);
+	sampler_thread_ends();
+	return unused;
+}
+
+/* At a quarter of the rate, threads that are there and new ones: each sample counts for four. */
+static void rate_changes_for_all_threads(void **unused)
+{
+	enum { PERIODS = 4, NEW = 2 };
+	pthread_t threads[NEW];
+	struct tally own, all;
+
+	(void)unused;
+	work(0);
+	sampler_set_periods(PERIODS);
+	assert_int_equal(sampler_info().periods, PERIODS);
+	work(0);
+	for (int i = 0; i < NEW; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, adopt_and_burn, NULL), 0);
+	for (int i = 0; i < NEW; i++)
+		pthread_join(threads[i], NULL);
+	all = work(0);
+	print_message("new threads: %ld samples of weight %ld\n", all.samples, all.weight);
+	assert_in_range(all.weight, NEW * HZ * 15 / 100, NEW * HZ * 4 / 10);
+	assert_int_equal(all.weight % PERIODS, 0);
+	assert_true(all.samples * PERIODS <= all.weight);
+	burn(1000000000);
+	own = work((pid_t)syscall(SYS_gettid));
+	print_message("this one: %ld samples of weight %ld\n", own.samples, own.weight);
+	assert_in_range(own.weight, HZ * 8 / 10, HZ * 11 / 10);
+	assert_true(own.samples * PERIODS <= own.weight);
+	sampler_set_periods(1);
+	work(0);
+	burn(500000000);
+	own = work((pid_t)syscall(SYS_gettid));
+	/* One may have been on its way. */
+	assert_in_range(own.weight, HZ * 4 / 10, HZ * 6 / 10 + PERIODS);
+	assert_true(own.samples > own.weight / PERIODS);
+}
+
 /* In the child only the forking thread is left, with a clock of its own. */
 static int child_of_fork(void)
 {
@@ -311,6 +355,47 @@ static void info_names_the_clock(void **unused)
 	assert_int_equal(info.requested_hz, HZ);
 }
 
+static volatile sig_atomic_t host_signals;
+
+static void on_host(int signo)
+{
+	host_signals += signo == SIGPROF;
+}
+
+/* The host begins to handle the clocks' signal: threads of then and later get another one. */
+static void moves_when_the_host_takes_the_signal(void **unused)
+{
+	struct sigaction action = { .sa_handler = on_host };
+	enum { NEW = 2 };
+	pthread_t threads[NEW];
+	struct tally tally;
+
+	(void)unused;
+	work(0);
+	assert_true(signal_host_action(SIGPROF, &action, NULL));
+	/* Until our thread's next turn the clocks are those of before. */
+	burn(100000000);
+	/* As above: a turn may find that pthread_create() blocks signals. */
+	do {
+		usleep(10000);
+		work(0);
+	} while (atomic_load(&sig_self->timer_mark) >> 32 != SIGVTALRM);
+	assert_int_equal(sampler_info().signal, SIGVTALRM);
+	burn(500000000);
+	tally = work((pid_t)syscall(SYS_gettid));
+	assert_in_range(tally.weight, HZ * 4 / 10, HZ * 6 / 10);
+	assert_int_equal(tally.complete, tally.guest);
+	for (int i = 0; i < NEW; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, adopt_and_burn, NULL), 0);
+	for (int i = 0; i < NEW; i++)
+		pthread_join(threads[i], NULL);
+	tally = work(0);
+	assert_in_range(tally.weight, NEW * HZ * 15 / 100, NEW * HZ * 4 / 10);
+	assert_int_equal(host_signals, 0);
+	raise(SIGPROF);
+	assert_int_equal(host_signals, 1);
+}
+
 static void stopped_is_silent(void **unused)
 {
 	unsigned long long before;
@@ -331,8 +416,10 @@ int main(void)
 		cmocka_unit_test(adopted_thread_is_sampled),
 		cmocka_unit_test(unannounced_thread_is_found),
 		cmocka_unit_test(threads_come_and_go),
+		cmocka_unit_test(rate_changes_for_all_threads),
 		cmocka_unit_test(child_samples_itself),
 		cmocka_unit_test(info_names_the_clock),
+		cmocka_unit_test(moves_when_the_host_takes_the_signal),
 		cmocka_unit_test(stopped_is_silent),
 	};
 

@@ -123,6 +123,9 @@ static void interrupting_handler(void)
 	CHECK(signal_host_action(SIGPROF, &wanted, &old));
 	__sigaction(SIGPROF, NULL, &now);
 	CHECK((now.sa_flags & SA_RESTART) == 0);
+	/* Ours is another one now, which is to interrupt nothing. */
+	__sigaction(SIGVTALRM, NULL, &now);
+	CHECK((now.sa_flags & SA_RESTART) != 0);
 	wanted.sa_flags |= SA_RESTART;
 	CHECK(signal_host_action(SIGPROF, &wanted, &old));
 	__sigaction(SIGPROF, NULL, &now);
@@ -254,24 +257,89 @@ static void alternate_stack_follows_the_host(void)
 	__sigaction(SIGPROF, NULL, &now);
 	CHECK(!(now.sa_flags & SA_ONSTACK));
 	/* A Go runtime that came later. */
+	CHECK(!signal_is_on_alternate_stack());
 	__sigaction(SIGURG, &action, NULL);
 	signal_check();
 	__sigaction(SIGPROF, NULL, &now);
 	CHECK(now.sa_flags & SA_ONSTACK);
+	CHECK(signal_is_on_alternate_stack());
 }
 
-static void replaced_handler_comes_back(void)
+/* By system call, as Go does: the host keeps its handler, as it is. */
+static void replaced_handler_stays(void)
 {
 	struct sigaction old;
 
 	CHECK(signal_take() == SIGPROF);
 	__sigaction(SIGPROF, &host_action, NULL);
 	signal_check();
+	CHECK(!is_ours(SIGPROF) && is_ours(SIGVTALRM));
+	CHECK(signal_number() == SIGVTALRM);
+	raise(SIGPROF);
+	CHECK(host_signals == 1);
+	CHECK(!signal_host_action(SIGPROF, NULL, &old));
+	/* And again; the last one has nowhere to go, and comes back. */
+	__sigaction(SIGVTALRM, &host_action, NULL);
+	__sigaction(SIGSTKFLT, &host_action, NULL);
+	signal_check();
+	CHECK(signal_number() == SIGIO && is_ours(SIGIO) && !is_ours(SIGVTALRM));
+	__sigaction(SIGIO, &host_action, NULL);
+	signal_check();
+	CHECK(signal_number() == SIGIO && is_ours(SIGIO));
+}
+
+/* The host begins to use the signal, stops, and begins again; then it takes the next one. */
+static void moves_out_of_the_way(void)
+{
+	struct sigaction unused = { .sa_handler = SIG_DFL }, old;
+
+	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_host_action(SIGPROF, &host_action, &old));
+	CHECK(old.sa_handler == SIG_DFL);
+	CHECK(signal_number() == SIGVTALRM && is_ours(SIGVTALRM));
+	/* A tick of ours may still be on its way. */
 	CHECK(is_ours(SIGPROF));
 	raise(SIGPROF);
 	CHECK(host_signals == 1);
-	signal_host_action(SIGPROF, NULL, &old);
+	CHECK(signal_host_action(SIGPROF, &unused, &old));
 	CHECK(old.sa_sigaction == on_host);
+	CHECK(signal_host_action(SIGPROF, &host_action, &old));
+	CHECK(old.sa_handler == SIG_DFL && signal_number() == SIGVTALRM);
+	raise(SIGPROF);
+	CHECK(host_signals == 2);
+	CHECK(signal_host_action(SIGVTALRM, NULL, &old) && old.sa_handler == SIG_DFL);
+	CHECK(signal_host_action(SIGVTALRM, &host_action, NULL));
+	CHECK(signal_number() == SIGSTKFLT && is_ours(SIGSTKFLT));
+	CHECK(signal_host_action(SIGVTALRM, NULL, &old) && old.sa_sigaction == on_host);
+	CHECK(signal_take() == SIGSTKFLT);
+}
+
+/* To ignore a signal, or to handle it no more, is no use of it. */
+static void stays_where_nobody_handles(void)
+{
+	struct sigaction action = { .sa_handler = SIG_IGN };
+
+	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_host_action(SIGPROF, &action, NULL));
+	action.sa_handler = SIG_DFL;
+	CHECK(signal_host_action(SIGPROF, &action, NULL));
+	CHECK(signal_host_action(SIGPROF, NULL, &action));
+	CHECK(signal_number() == SIGPROF);
+}
+
+/* A move is by no means to one that the host uses. */
+static void nowhere_to_go(void)
+{
+	struct sigaction old;
+
+	CHECK(signal_take() == SIGPROF);
+	__sigaction(SIGVTALRM, &host_action, NULL);
+	__sigaction(SIGSTKFLT, &host_action, NULL);
+	__sigaction(SIGIO, &host_action, NULL);
+	CHECK(signal_host_action(SIGPROF, &host_action, &old));
+	CHECK(signal_number() == SIGPROF && is_ours(SIGPROF) && !is_ours(SIGVTALRM));
+	raise(SIGPROF);
+	CHECK(host_signals == 1);
 }
 
 #define ENDS_WELL(name)                              \
@@ -300,7 +368,10 @@ ENDS_WELL(host_changes_are_noted)
 ENDS_WELL(host_mask_is_kept)
 IS_KILLED(one_shot_handler_runs_once)
 ENDS_WELL(alternate_stack_follows_the_host)
-ENDS_WELL(replaced_handler_comes_back)
+ENDS_WELL(replaced_handler_stays)
+ENDS_WELL(moves_out_of_the_way)
+ENDS_WELL(stays_where_nobody_handles)
+ENDS_WELL(nowhere_to_go)
 
 int main(void)
 {
@@ -318,7 +389,10 @@ int main(void)
 		cmocka_unit_test(host_mask_is_kept_ends_well),
 		cmocka_unit_test(one_shot_handler_runs_once_is_killed),
 		cmocka_unit_test(alternate_stack_follows_the_host_ends_well),
-		cmocka_unit_test(replaced_handler_comes_back_ends_well),
+		cmocka_unit_test(replaced_handler_stays_ends_well),
+		cmocka_unit_test(moves_out_of_the_way_ends_well),
+		cmocka_unit_test(stays_where_nobody_handles_ends_well),
+		cmocka_unit_test(nowhere_to_go_ends_well),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,9 @@ static void mapped_and_unmapped(void **unused)
 	assert_int_equal(reach_span(&reach, start, start + 8192), start + 4096);
 	assert_int_equal(reach_span(&reach, start + 16, start + 32), start + 32);
 	assert_int_equal(reach_span(&reach, start + 4096, start + 8192), start + 4096);
+	/* behind the last address: nothing, not what is at the first */
+	assert_true(reach_span(&reach, (uintptr_t)-136, (uintptr_t)-136 + 65536) ==
+		    (uintptr_t)-136);
 	munmap(pages, 3 * 4096);
 	reach.page = 1;
 	assert_false(reach_word(&reach, start));
