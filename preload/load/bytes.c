@@ -10,18 +10,17 @@
  */
 #include "preload/load/bytes.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/base/config.h"
 #include "preload/base/log.h"
 #include "preload/base/state.h"
 #include "preload/load/cache.h"
 #include "preload/load/frames.h"
 #include "preload/load/load.h"
+#include "preload/load/parse.h"
 #include "symtab/symtab.h"
 
 enum {
@@ -50,21 +49,6 @@ static struct {
 static bool is_wasm(const uint8_t *wasm, size_t size)
 {
 	return wasm != NULL && size >= 8 && memcmp(wasm, "\0asm", 4) == 0;
-}
-
-/* What the command needs for source lines, at most half of the memory for one module. Our thread.
- */
-static void keep_debug(struct wasmbin *bin, const uint8_t *wasm, size_t size)
-{
-	const struct config *config = config_current();
-	int error;
-
-	if (bin == NULL || config == NULL || !config->embed_debug)
-		return;
-	error = wasmbin_keep_debug(bin, wasm, size, config->memory / 2);
-	if (error != 0 && error != -ENOENT)
-		log_line(LOG_INFO, "debug information of %zu wasm bytes is not kept: %s", size,
-			 error == -E2BIG ? "over half of GUESTPROF_MEMORY" : strerror(-error));
 }
 
 static void take_copy(struct load_bytes *bytes)
@@ -165,8 +149,7 @@ bool bytes_work(void)
 
 	if (bytes == NULL)
 		return false;
-	bytes->parsed = cache_parse(bytes->wasm, bytes->size, &bytes->is_new);
-	keep_debug(bytes->parsed, bytes->wasm, bytes->size);
+	bytes->parsed = parse_wasm(bytes->wasm, bytes->size, &bytes->is_new);
 	/* release: pairs with load_bytes_end(); the object may be gone right after */
 	atomic_store_explicit(&bytes->state, BYTES_DONE, memory_order_release);
 	return true;
@@ -179,10 +162,8 @@ bool bytes_are_read(const struct load_bytes *bytes)
 
 struct wasmbin *bytes_parsed(struct load_bytes *bytes)
 {
-	if (bytes->parsed == NULL && bytes->copy != NULL) {
-		bytes->parsed = cache_parse(bytes->copy, bytes->size, &bytes->is_new);
-		keep_debug(bytes->parsed, bytes->copy, bytes->size);
-	}
+	if (bytes->parsed == NULL && bytes->copy != NULL)
+		bytes->parsed = parse_wasm(bytes->copy, bytes->size, &bytes->is_new);
 	free(bytes->copy);
 	bytes->copy = NULL;
 	if (bytes->parsed == NULL) {

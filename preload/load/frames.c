@@ -18,10 +18,16 @@
 #include "preload/load/header.h"
 #include "preload/load/load.h"
 #include "preload/load/registry.h"
+#include "preload/load/whereabouts.h"
+
+enum { PAGE_BYTES = 4096 };
+enum { HELD_MAX = 16 }; /* what a call registers beyond that is not held */
 
 static __thread __attribute__((tls_model("initial-exec"))) struct {
 	uint32_t last; /* loading registered last within the present load call */
 	bool is_holding;
+	uint32_t held_count;
+	uint32_t held[HELD_MAX];
 } here;
 
 uint32_t frames_last_registered(void)
@@ -33,21 +39,71 @@ void frames_hold(void)
 {
 	here.is_holding = true;
 	here.last = 0;
+	here.held_count = 0;
 }
 
 void frames_release(void)
 {
-	struct loading *loading;
-
-	if (here.is_holding && here.last != 0) {
+	if (here.held_count != 0)
 		registry_lock();
-		loading = registry_by_id(here.last);
+	for (uint32_t i = 0; i < here.held_count; i++) {
+		struct loading *loading = registry_by_id(here.held[i]);
+
 		if (loading != NULL)
 			loading->is_held = false;
-		registry_unlock();
 	}
+	if (here.held_count != 0)
+		registry_unlock();
 	here.is_holding = false;
 	here.last = 0;
+	here.held_count = 0;
+}
+
+/* True when LOADING, which was just registered, waits for the end of the load call. */
+static bool hold(const struct loading *loading)
+{
+	if (!here.is_holding || loading->is_built)
+		return false;
+	for (uint32_t i = 0; i < here.held_count; i++)
+		if (here.held[i] == loading->id)
+			return true;
+	if (here.held_count == HELD_MAX)
+		return false;
+	here.held[here.held_count++] = loading->id;
+	return true;
+}
+
+uint32_t load_first_held(void)
+{
+	return here.held_count > 1 ? here.held[0] : 0;
+}
+
+/* The bytes at the beginning of a table, read at once: each read asks the kernel. */
+struct window {
+	uintptr_t start;
+	size_t size;
+	uint8_t bytes[96]; /* a short CIE and its first FDE */
+};
+
+/* No further than the page: what comes behind may not be there. */
+static void window_open(struct window *window, uintptr_t start)
+{
+	size_t to_page = PAGE_BYTES - start % PAGE_BYTES;
+
+	window->start = start;
+	window->size = to_page < sizeof(window->bytes) ? to_page : sizeof(window->bytes);
+	if (guarded_read(start, window->bytes, window->size) != 0)
+		window->size = 0;
+}
+
+static int window_read(const struct window *window, uintptr_t address, void *out, size_t size)
+{
+	uintptr_t offset = address - window->start;
+
+	if (offset > window->size || size > window->size - offset)
+		return guarded_read(address, out, size);
+	memcpy(out, window->bytes + offset, size);
+	return 0;
 }
 
 /*
@@ -55,13 +111,13 @@ void frames_release(void)
  * bytes (cranelift/codegen/src/isa/unwind/systemv.rs; wasmtime 49 has 0x10). Others' first words
  * would lead anywhere.
  */
-static bool is_cranelifts(uintptr_t address)
+static bool is_cranelifts(const struct window *window, uintptr_t address)
 {
 	/* length and id, version, augmentation, alignments of one byte each, register, size */
 	enum { VERSION = 8, AUGMENTATION = 9, ENCODING = 16, APPLICATION = 0x70, PCREL = 0x10 };
 	uint8_t bytes[ENCODING + 1];
 
-	return guarded_read(address, bytes, sizeof(bytes)) == 0 && bytes[VERSION] == 1 &&
+	return window_read(window, address, bytes, sizeof(bytes)) == 0 && bytes[VERSION] == 1 &&
 	       memcmp(bytes + AUGMENTATION, "zR", 3) == 0 &&
 	       (bytes[ENCODING] & APPLICATION) == PCREL;
 }
@@ -70,18 +126,20 @@ static bool is_cranelifts(uintptr_t address)
 static uintptr_t first_code_address(uintptr_t begin)
 {
 	uint32_t head[3]; /* length, 0 or CIE pointer, first word of the body */
+	struct window window;
 
+	window_open(&window, begin);
 	for (int record = 0; record < 2; record++) {
 		int32_t delta;
 
-		if (guarded_read(begin, head, sizeof(head)) != 0 || head[0] == 0 ||
+		if (window_read(&window, begin, head, sizeof(head)) != 0 || head[0] == 0 ||
 		    head[0] == UINT32_MAX)
 			return 0;
 		if (head[1] == 0) { /* a CIE: its first FDE follows */
 			begin += 4 + (uintptr_t)head[0];
 			continue;
 		}
-		if (!is_cranelifts(begin + 4 - head[1]))
+		if (!is_cranelifts(&window, begin + 4 - head[1]))
 			return 0;
 		memcpy(&delta, &head[2], sizeof(delta));
 		return begin + 8 + (uintptr_t)(intptr_t)delta;
@@ -101,16 +159,7 @@ static bool is_bare(uintptr_t begin, struct image_layout *layout)
 	       dladdr((const void *)layout->text, &info) == 0;
 }
 
-static void name_bare(struct loading *loading)
-{
-	const struct image_layout *layout = &loading->layout;
-
-	if (loading->given_name == NULL && asprintf(&loading->given_name, "[jit 0x%zx+0x%zx]",
-						    (size_t)layout->text, layout->text_size) < 0)
-		loading->given_name = NULL;
-}
-
-void load_register_frame(const void *begin)
+void load_register_frame(const void *begin, const struct load_maker *maker)
 {
 	uintptr_t code = first_code_address((uintptr_t)begin);
 	enum load_verdict verdict;
@@ -126,10 +175,9 @@ void load_register_frame(const void *begin)
 	loading = registry_at(&layout);
 	if (loading == NULL)
 		loading = registry_add(&layout, layout.is_bare ? NULL : "wasmtime", &verdict);
-	if (loading != NULL && layout.is_bare)
-		name_bare(loading);
 	if (loading != NULL) {
-		loading->is_held = here.is_holding && !loading->is_built;
+		loading->maker = *maker;
+		loading->is_held = hold(loading);
 		here.last = loading->id;
 	}
 	registry_unlock();
@@ -160,6 +208,8 @@ void load_deregister_frame(const void *begin)
 {
 	struct loading *loading;
 
+	if (!whereabouts_may_hold((uintptr_t)begin))
+		return;
 	registry_lock();
 	loading = loading_with_frames((uintptr_t)begin);
 	if (loading != NULL) {

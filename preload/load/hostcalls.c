@@ -187,6 +187,12 @@ static void drop(void *context, const struct hostcalls_sum *sum)
 	(void)context, (void)sum;
 }
 
+void hostcalls_forget(void)
+{
+	hostcalls_collect(drop, NULL);
+	spans_collect(NULL, NULL);
+}
+
 void hostcalls_fork_child(void)
 {
 	hostcalls_collect(drop, NULL);

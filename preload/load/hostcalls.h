@@ -46,6 +46,9 @@ struct hostcalls_sum {
 void hostcalls_collect(void (*visit)(void *context, const struct hostcalls_sum *sum),
 		       void *context);
 
+/* Our thread: what was called until now, and not collected, counts for nobody. */
+void hostcalls_forget(void);
+
 /* In the child of a fork: what was called until now is the parent's. */
 void hostcalls_fork_child(void);
 

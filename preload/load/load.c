@@ -4,6 +4,7 @@
  */
 #include "preload/load/load.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,10 @@
 #include "preload/base/log.h"
 #include "preload/base/state.h"
 #include "preload/base/stats.h"
+#include "preload/load/bare.h"
 #include "preload/load/bytes.h"
+#include "preload/load/codequeue.h"
+#include "preload/load/codespace.h"
 #include "preload/load/frames.h"
 #include "preload/load/handles.h"
 #include "preload/load/header.h"
@@ -19,6 +23,7 @@
 #include "preload/load/instance.h"
 #include "preload/load/publish.h"
 #include "preload/load/registry.h"
+#include "preload/load/wasmfiles.h"
 
 static struct symtab *symtab; /* our thread's */
 
@@ -36,6 +41,9 @@ static void attach(struct loading *loading, const struct load_event *event)
 	loading->is_held = false;
 	if (event->engine != NULL)
 		loading->engine = event->engine;
+	if (event->version != NULL && loading->layout.engine_version[0] == '\0')
+		snprintf(loading->layout.engine_version, sizeof(loading->layout.engine_version),
+			 "%s", event->version);
 	if (event->given_name != NULL && loading->given_name == NULL)
 		loading->given_name = strdup(event->given_name);
 	if (event->path != NULL && loading->path == NULL)
@@ -182,6 +190,31 @@ bool load_range(uint32_t id, uintptr_t *start, uintptr_t *end)
 	return loading != NULL;
 }
 
+bool load_image_range(uint32_t id, uintptr_t *start, uintptr_t *end)
+{
+	struct loading *loading;
+
+	registry_lock();
+	loading = registry_by_id(id);
+	if (loading != NULL) {
+		*start = loading->layout.base;
+		*end = loading->layout.base + loading->layout.size;
+	}
+	registry_unlock();
+	return loading != NULL;
+}
+
+void load_name(uint32_t id, const char *name)
+{
+	struct loading *loading;
+
+	registry_lock();
+	loading = registry_by_id(id);
+	if (loading != NULL && !loading->is_built && loading->given_name == NULL)
+		loading->given_name = strdup(name);
+	registry_unlock();
+}
+
 bool load_engine_version(uint32_t id, char version[32])
 {
 	struct loading *loading;
@@ -208,6 +241,8 @@ static void build(struct loading *loading, const struct load_observer *observer)
 
 	if (loading->bytes != NULL)
 		source.wasm = bytes_parsed(loading->bytes);
+	else if (loading->layout.is_bare)
+		bare_know(loading, &source);
 	source.tables = loading->tables;
 	loading->tables = NULL;
 	module = source.tables != NULL ? module_new(&source) : NULL;
@@ -281,7 +316,13 @@ uint64_t load_work(const struct load_observer *observer)
 		symtab_retire(symtab, loading->id, loading->died);
 		observer->retired(loading->id, loading->died);
 	}
+	codespace_work(symtab, observer);
 	return complete;
+}
+
+bool load_waits(void)
+{
+	return codequeue_waits();
 }
 
 struct symtab *load_symtab(void)
@@ -303,13 +344,17 @@ void load_reclaim(uint64_t drained)
 			registry_drop(loading);
 	}
 	registry_unlock();
-	if (symtab != NULL)
+	if (symtab != NULL) {
 		symtab_forget(symtab, drained);
+		codespace_reclaim(symtab);
+	}
 }
 
 void load_fork_prepare(void)
 {
+	codequeue_fork_prepare();
 	registry_lock();
+	wasmfiles_fork_prepare();
 	bytes_fork_prepare();
 	instance_fork_prepare();
 }
@@ -318,13 +363,17 @@ void load_fork_parent(void)
 {
 	instance_fork_parent();
 	bytes_fork_parent();
+	wasmfiles_fork_parent();
 	registry_unlock();
+	codequeue_fork_parent();
 }
 
 void load_fork_child(void)
 {
 	instance_fork_child();
 	bytes_fork_child();
+	wasmfiles_fork_child();
 	hostcalls_fork_child();
 	registry_fork_child();
+	codequeue_fork_child();
 }

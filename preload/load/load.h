@@ -15,6 +15,7 @@
 
 #include "symtab/base.h"
 
+struct module;
 struct symtab;
 struct symtab_entry;
 
@@ -45,13 +46,20 @@ void load_bytes_free(struct load_bytes *bytes);
 void load_hold(void);
 void load_release(void);
 
+/*
+ * Of several loadings that this thread registered since load_hold() or load_bytes_begin(): the
+ * first, which waits. 0 when there was only one, or none.
+ */
+uint32_t load_first_held(void);
+
 /* ---- loadings ------------------------------------------------------------------------------- */
 
 struct load_event {
-	const char *engine; /* "wasmtime"; static */
-	const void *handle; /* the host's handle of the module; NULL when seen otherwise */
-	const void *owner;  /* the host's handle of the engine that made it; NULL: unknown */
-	uintptr_t image;    /* an address in the image, at or after its ELF header; 0: unknown */
+	const char *engine;  /* "wasmtime"; static */
+	const char *version; /* of it, where no image tells; NULL: unknown; copied, 31 bytes */
+	const void *handle;  /* the host's handle of the module; NULL when seen otherwise */
+	const void *owner;   /* the host's handle of the engine that made it; NULL: unknown */
+	uintptr_t image;     /* an address in the image, at or after its ELF header; 0: unknown */
 	struct load_bytes *bytes; /* taken over; NULL: none */
 	const char *given_name;	  /* the embedder's name for it; NULL; copied */
 	const char *path;	  /* the file it was loaded from; NULL; copied */
@@ -98,14 +106,33 @@ uint32_t load_owner(const void *owner);
 void load_owner_alias(const void *owner, const void *clone);
 void load_owner_forget(const void *owner);
 
-/* Facts of a live loading, for wrappers. False when unknown. */
+/* LOADING waits (load_first_held()): its embedder calls it NAME, which is copied. */
+void load_name(uint32_t loading, const char *name);
+
+/* Facts of a live loading, for wrappers. False when unknown. The first is of its code, the second
+ * of the whole image. */
 bool load_range(uint32_t loading, uintptr_t *start, uintptr_t *end);
+bool load_image_range(uint32_t loading, uintptr_t *start, uintptr_t *end);
 bool load_engine_version(uint32_t loading, char version[32]);
 
 /* ---- frame registration --------------------------------------------------------------------- */
 
-/* BEGIN is the argument of __register_frame: a CIE or an FDE. Call after the real one. */
-void load_register_frame(const void *begin);
+/*
+ * Who registers: CALLER is an address in the object that does. ENGINE says which engine of wasm
+ * that object holds, and its version: a static text, or NULL for what is none. It is called on our
+ * thread, for code that came without an image and that no load_announce() named.
+ */
+struct load_maker {
+	const void *caller;
+	const char *(*engine)(const void *caller, char version[32]);
+};
+
+/*
+ * BEGIN is the argument of __register_frame: a CIE or an FDE. Call after the real one. The code is
+ * that of an image around it; else the functions that the registered FDEs describe, unless they lie
+ * in an object that the loader knows: those register their own tables.
+ */
+void load_register_frame(const void *begin, const struct load_maker *maker);
 
 /* Before the real __deregister_frame: takes a copy that is still waiting, then ends the range. */
 void load_deregister_frame(const void *begin);
@@ -116,6 +143,8 @@ void load_deregister_frame(const void *begin);
 struct load_observer {
 	void (*added)(const struct symtab_entry *entry);
 	void (*retired)(uint32_t loading, uint64_t died);
+	/* A module whose functions come one by one; may be NULL. */
+	void (*listed)(const struct module *module);
 };
 
 /*
@@ -123,6 +152,9 @@ struct load_observer {
  * sample now resolves: a module whose load call has not ended yet keeps it below its own.
  */
 uint64_t load_work(const struct load_observer *observer);
+
+/* Whether functions were told of that load_work() has not seen: one load. Any thread. */
+bool load_waits(void);
 
 /*
  * Looks at /proc/self/maps for images nobody announced. True when one was found. UNKNOWN_PC is a

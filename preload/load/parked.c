@@ -162,7 +162,12 @@ static void drop(void *context, uint32_t instance, uint64_t wall_ns)
 	(void)context, (void)instance, (void)wall_ns;
 }
 
-void parked_fork_child(void)
+void parked_skip(void)
 {
 	parked_collect(drop, NULL);
+}
+
+void parked_fork_child(void)
+{
+	parked_skip();
 }

@@ -32,6 +32,9 @@ void parked_forget(const void *key);
 void parked_collect(void (*visit)(void *context, uint32_t instance, uint64_t wall_ns),
 		    void *context);
 
+/* Our thread: what calls waited until now, and was not collected, counts for nobody. */
+void parked_skip(void);
+
 /* In the child of a fork: what calls waited until now is the parent's. */
 void parked_fork_child(void);
 

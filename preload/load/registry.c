@@ -16,6 +16,7 @@
 #include "preload/base/stats.h"
 #include "preload/load/bytes.h"
 #include "preload/load/publish.h"
+#include "preload/load/whereabouts.h"
 
 /*
  * JITs that register each function by itself come with hundreds of thousands, and every list here
@@ -150,7 +151,7 @@ struct loading *registry_add(const struct image_layout *layout, const char *engi
 		.start = layout->text,
 		.end = layout->text + layout->text_size,
 		.id = loading->id,
-		.has_frame_pointers = !layout->is_bare,
+		.has_frame_pointers = !layout->is_bare || layout->has_frame_pointers,
 	};
 	loading->born = publish_add(&range);
 	if (loading->born == 0) {
@@ -159,6 +160,7 @@ struct loading *registry_add(const struct image_layout *layout, const char *engi
 	}
 	loading->next = self.first;
 	self.first = loading;
+	whereabouts_add(layout->base, layout->size);
 	if (layout->is_bare)
 		atomic_fetch_add_explicit(&self.bare_count, 1, memory_order_relaxed);
 	end_overlapped(loading);
@@ -167,6 +169,11 @@ struct loading *registry_add(const struct image_layout *layout, const char *engi
 		 engine != NULL ? engine : "code", layout->engine_version, layout->text_size,
 		 (unsigned long)layout->text);
 	return loading;
+}
+
+uint32_t registry_new_id(void)
+{
+	return ++self.last_id;
 }
 
 void registry_retire(struct loading *loading)
@@ -188,6 +195,7 @@ void registry_drop(struct loading *loading)
 	while (*link != loading)
 		link = &(*link)->next;
 	*link = loading->next;
+	whereabouts_remove(loading->layout.base, loading->layout.size);
 	if (loading->layout.is_bare)
 		atomic_fetch_sub_explicit(&self.bare_count, 1, memory_order_relaxed);
 	load_bytes_free(loading->bytes);

@@ -21,6 +21,7 @@ struct loading {
 	uint32_t id;
 	struct image_layout layout;
 	const char *engine;
+	struct load_maker maker; /* of code that was registered; else no function in it */
 	char *given_name, *path;
 	struct load_bytes *bytes;
 	struct image_tables *tables;
@@ -56,6 +57,9 @@ bool registry_has_room_for_bare(void);
  */
 struct loading *registry_add(const struct image_layout *layout, const char *engine,
 			     enum load_verdict *verdict);
+
+/* The number of a loading that is not in this list. */
+uint32_t registry_new_id(void);
 
 /* Ends LOADING's range; its tables must have been taken. */
 void registry_retire(struct loading *loading);

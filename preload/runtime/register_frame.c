@@ -10,6 +10,7 @@
 
 #include "preload/hook/hook.h"
 #include "preload/load/load.h"
+#include "preload/runtime/maker.h"
 
 EXPORT void __register_frame(const void *begin);
 EXPORT void __deregister_frame(const void *begin);
@@ -32,12 +33,14 @@ const void *runtime_registered_since(uint32_t before)
 HOOK(__register_frame);
 void __register_frame(const void *begin)
 {
+	const struct load_maker maker = { __builtin_return_address(0), runtime_maker };
+
 	REAL(__register_frame)(begin);
 	if (!hook_begin())
 		return;
 	registered.count++;
 	registered.last = begin;
-	load_register_frame(begin);
+	load_register_frame(begin, &maker);
 	hook_end();
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wasm_c_api.c - the names of wasm.h, as Wasmtime defines them.
+ * wasm_c_api.c - the names of wasm.h, which several engines define.
  *
- * Other engines define the same names with other insides: there we only pass on. An instance is
- * known by its functions, so it is met when the host lists its exports.
+ * Wasmtime's functions tell their instance, which is met when the host lists its exports. Of
+ * another engine that is known by name only the handles' addresses are used (handle_owners.h), of
+ * all others nothing: there we only pass on.
  */
 #include "preload/hook/hook.h"
 #include "preload/load/load.h"
+#include "preload/runtime/handle_owners.h"
 #include "preload/runtime/pointer_map.h"
 #include "preload/runtime/wasmtime_func.h"
 #include "preload/runtime/wasmtime_instance.h"
@@ -26,6 +28,10 @@ EXPORT wasm_instance_t *wasm_instance_copy(const wasm_instance_t *instance);
 EXPORT void wasm_instance_delete(wasm_instance_t *instance);
 EXPORT void wasm_instance_exports(const wasm_instance_t *instance, wasm_extern_vec_t *exports);
 EXPORT void wasm_store_delete(wasm_store_t *store);
+EXPORT void wasm_func_delete(wasm_func_t *function);
+EXPORT void wasm_extern_delete(wasm_extern_t *item);
+EXPORT void wasm_extern_vec_delete(wasm_extern_vec_t *items);
+EXPORT wasm_func_t *wasi_get_start_function(wasm_instance_t *instance);
 EXPORT wasm_trap_t *wasm_func_call(const wasm_func_t *function, const wasm_val_vec_t *arguments,
 				   wasm_val_vec_t *results);
 
@@ -40,7 +46,7 @@ wasm_store_t *wasm_store_new(wasm_engine_t *engine)
 	wasm_store_t *store = real(engine);
 
 	if (store != NULL && hook_begin()) {
-		if (runtime_engine_of(real) != NULL)
+		if (runtime_engine_named(real) != NULL)
 			load_owner_alias(engine, store);
 		hook_end();
 	}
@@ -136,7 +142,10 @@ void wasm_shared_module_delete(wasm_shared_module_t *shared)
 
 enum { INSTANCES = 8192 };
 
-/* By handle: { loading, number, store }. Numbers, for handles are reused within a store. */
+/*
+ * By handle: { loading, number, store, id }. Numbers, for handles are reused within a store. Ids
+ * are of engines that handle_owners.h knows; 0: Wasmtime's.
+ */
 static struct pointer_entry instance_entries[INSTANCES];
 static const struct pointer_map instances = { instance_entries, INSTANCES };
 static atomic_uint numbers;
@@ -159,6 +168,7 @@ wasm_instance_t *wasm_instance_new(wasm_store_t *store, const wasm_module_t *mod
 				   const wasm_extern_vec_t *imports, wasm_trap_t **trap)
 {
 	__typeof__(&wasm_instance_new) real = REAL(wasm_instance_new);
+	const struct runtime_engine *engine;
 	struct activation activation;
 	wasm_instance_t *instance;
 
@@ -168,11 +178,14 @@ wasm_instance_t *wasm_instance_new(wasm_store_t *store, const wasm_module_t *mod
 	guest_leave(activation);
 	if (instance == NULL || !hook_begin())
 		return instance;
-	if (runtime_engine_of(real) != NULL) {
+	engine = runtime_engine_named(real);
+	if (engine != NULL) {
 		uintptr_t values[POINTER_MAP_VALUES] = { load_of_handle(module),
 							 atomic_fetch_add(&numbers, 1),
 							 (uintptr_t)store };
 
+		if (!engine->is_wasmtime)
+			values[3] = runtime_owner_instance_made(engine, store, (uint32_t)values[0]);
 		pointer_map_put(&instances, instance, values);
 	}
 	hook_end();
@@ -206,6 +219,10 @@ void wasm_instance_delete(wasm_instance_t *instance)
 static void learn_exports(struct runtime_engine *engine, const uintptr_t *values,
 			  const wasm_extern_vec_t *exports)
 {
+	for (size_t i = 0; !engine->is_wasmtime && i < exports->size; i++)
+		runtime_owner_has((uint32_t)values[3], exports->data[i]);
+	if (!engine->is_wasmtime)
+		return;
 	for (size_t i = 0; engine->extern_kind != NULL && i < exports->size; i++) {
 		const wasm_func_t *function = (const void *)exports->data[i];
 
@@ -227,7 +244,7 @@ void wasm_instance_exports(const wasm_instance_t *instance, wasm_extern_vec_t *e
 	real(instance, exports);
 	if (!hook_begin())
 		return;
-	engine = runtime_engine_of(real);
+	engine = runtime_engine_named(real);
 	if (engine != NULL && pointer_map_get(&instances, instance, values))
 		learn_exports(engine, values, exports);
 	hook_end();
@@ -240,6 +257,8 @@ uint32_t runtime_wasm_instance_behind(const wasm_instance_t *instance)
 
 	if (!pointer_map_get(&instances, instance, values))
 		return 0;
+	if (values[3] != 0)
+		return (uint32_t)values[3];
 	store = runtime_store_behind((const void *)values[2]);
 	return store != 0 ? runtime_instance_numbered(store, values[1]) : 0;
 }
@@ -250,13 +269,68 @@ void wasm_store_delete(wasm_store_t *store)
 	__typeof__(&wasm_store_delete) real = REAL(wasm_store_delete);
 
 	if (hook_begin()) {
-		if (runtime_engine_of(real) != NULL) {
+		if (runtime_engine_named(real) != NULL) {
 			runtime_store_ends(store);
+			runtime_owner_store_ends(store);
 			load_owner_forget(store);
 		}
 		hook_end();
 	}
 	real(store);
+}
+
+/* ---- functions that are known by their address ------------------------------------------------
+ */
+
+static void forget(const void *function)
+{
+	if (function == NULL || !hook_begin())
+		return;
+	runtime_owner_forget(function);
+	hook_end();
+}
+
+HOOK(wasm_func_delete);
+void wasm_func_delete(wasm_func_t *function)
+{
+	__typeof__(&wasm_func_delete) real = REAL(wasm_func_delete);
+
+	forget(function);
+	real(function);
+}
+
+HOOK(wasm_extern_delete);
+void wasm_extern_delete(wasm_extern_t *item)
+{
+	__typeof__(&wasm_extern_delete) real = REAL(wasm_extern_delete);
+
+	forget(item);
+	real(item);
+}
+
+HOOK(wasm_extern_vec_delete);
+void wasm_extern_vec_delete(wasm_extern_vec_t *items)
+{
+	__typeof__(&wasm_extern_vec_delete) real = REAL(wasm_extern_vec_delete);
+
+	for (size_t i = 0; items->data != NULL && i < items->size; i++)
+		forget(items->data[i]);
+	real(items);
+}
+
+/* wasmer.h: its function is in no list of exports. */
+HOOK(wasi_get_start_function);
+wasm_func_t *wasi_get_start_function(wasm_instance_t *instance)
+{
+	wasm_func_t *function = REAL(wasi_get_start_function)(instance);
+	uintptr_t values[POINTER_MAP_VALUES];
+
+	if (function == NULL || !hook_begin())
+		return function;
+	if (pointer_map_get(&instances, instance, values) && values[3] != 0)
+		runtime_owner_has((uint32_t)values[3], function);
+	hook_end();
+	return function;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------
@@ -269,10 +343,12 @@ static inline struct activation enter(const void *real, const wasm_func_t *funct
 
 	if (!hook_begin())
 		return activation;
-	engine = runtime_engine_of(real);
+	engine = runtime_engine_named(real);
 	if (engine != NULL)
 		activation = guest_enter(
-			runtime_instance_of(engine, NULL, function->store_id, function->function),
+			engine->is_wasmtime ? runtime_instance_of(engine, NULL, function->store_id,
+								  function->function)
+					    : runtime_owner_of(function),
 			(uintptr_t)frame, 0,
 			atomic_load_explicit(&engine->layout, memory_order_acquire), 0);
 	hook_end();

@@ -2,6 +2,7 @@
 /* wasmtime_engine.c - what is known of each object in the process that is a Wasmtime. */
 #include "preload/runtime/wasmtime_engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "preload/base/log.h"
@@ -11,7 +12,7 @@
 
 enum {
 	ENGINES = 16,	  /* at one time */
-	NUMBERS = 0xffff, /* ever */
+	NUMBERS = 0xfffe, /* ever; the one after is extism.c's */
 	FIRST_WITH_CONTEXTS = 34,
 };
 
@@ -33,6 +34,21 @@ static void on_unload(void)
 	}
 }
 
+/* By what only one engine exports beside wasm.h. */
+static void name_engine(struct runtime_engine *engine, const void *real)
+{
+	const char *(*version)(void) = hook_sibling(real, "wasmer_version"); /* 2.0 to 7.4 */
+
+	engine->is_wasmtime = hook_sibling(real, "wasmtime_module_new") != NULL ||
+			      hook_sibling(real, "wasmtime_module_deserialize") != NULL;
+	if (engine->is_wasmtime) {
+		engine->name = "wasmtime";
+	} else if (version != NULL) {
+		engine->name = "wasmer";
+		snprintf(engine->said_version, sizeof(engine->said_version), "%s", version());
+	}
+}
+
 static struct runtime_engine *make_engine(const void *real)
 {
 	struct runtime_engine *engine = calloc(1, sizeof(*engine));
@@ -44,8 +60,7 @@ static struct runtime_engine *make_engine(const void *real)
 		free(engine);
 		return NULL;
 	}
-	engine->is_wasmtime = hook_sibling(real, "wasmtime_module_new") != NULL ||
-			      hook_sibling(real, "wasmtime_module_deserialize") != NULL;
+	name_engine(engine, real);
 	engine->module_image_range = hook_sibling(real, "wasmtime_module_image_range");
 	engine->instance_export_nth = hook_sibling(real, "wasmtime_instance_export_nth");
 	engine->extern_delete = hook_sibling(real, "wasmtime_extern_delete");
@@ -111,13 +126,25 @@ __attribute__((noinline, cold)) static struct runtime_engine *meet_engine(const 
 	return engine;
 }
 
-struct runtime_engine *runtime_engine_of(const void *real)
+static struct runtime_engine *known_engine(const void *real)
 {
 	struct runtime_engine *engine = find_engine(real);
 
-	if (engine == NULL)
-		engine = meet_engine(real);
+	return engine != NULL ? engine : meet_engine(real);
+}
+
+struct runtime_engine *runtime_engine_of(const void *real)
+{
+	struct runtime_engine *engine = known_engine(real);
+
 	return engine != NULL && engine->is_wasmtime ? engine : NULL;
+}
+
+struct runtime_engine *runtime_engine_named(const void *real)
+{
+	struct runtime_engine *engine = known_engine(real);
+
+	return engine != NULL && engine->name != NULL ? engine : NULL;
 }
 
 void runtime_engine_learn(struct runtime_engine *engine, uint32_t loading)

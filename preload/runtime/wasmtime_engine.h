@@ -12,9 +12,11 @@
 #include "preload/runtime/wasmtime_abi.h"
 
 struct runtime_engine {
-	uintptr_t start, end; /* of the object */
-	bool is_wasmtime;     /* else some other engine with the names of wasm.h */
-	uint16_t number;      /* from 1: two engines count their stores alike */
+	uintptr_t start, end;  /* of the object */
+	const char *name;      /* "wasmtime", or another with the names of wasm.h; NULL: strange */
+	char said_version[32]; /* by the engine itself; "" where its images tell */
+	bool is_wasmtime;
+	uint16_t number; /* from 1: two engines count their stores alike */
 	atomic_bool is_unloaded;
 	atomic_int version; /* major; 0 until its first module was loaded */
 	/* NULL until the version is known, and for unknown versions. */
@@ -41,6 +43,12 @@ struct runtime_engine {
 
 /* The Wasmtime that REAL, a function of its API, belongs to. NULL: not a Wasmtime, or a stub. */
 struct runtime_engine *runtime_engine_of(const void *real);
+
+/*
+ * The same for any engine that is known by name: of those that are no Wasmtime only modules, and
+ * what stands behind a handle's address (handle_owners.h).
+ */
+struct runtime_engine *runtime_engine_named(const void *real);
 
 /* ENGINE made LOADING: its image tells the engine's version. */
 void runtime_engine_learn(struct runtime_engine *engine, uint32_t loading);

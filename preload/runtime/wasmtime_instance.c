@@ -232,7 +232,7 @@ struct activation runtime_instance_enter(const void *real, wasmtime_context_t *c
 
 	if (!hook_begin())
 		return activation;
-	engine = runtime_engine_of(real);
+	engine = runtime_engine_named(real);
 	if (engine != NULL)
 		activation =
 			guest_enter(0, (uintptr_t)frame, (uintptr_t)context,

@@ -33,7 +33,7 @@ struct runtime_load runtime_load_begin(const void *real, const void *owner, cons
 
 	if (!hook_begin())
 		return load;
-	load.engine = runtime_engine_of(real);
+	load.engine = runtime_engine_named(real);
 	if (load.engine != NULL && wasm != NULL)
 		load.bytes = load_bytes_begin(wasm, size);
 	else if (load.engine != NULL)
@@ -43,7 +43,9 @@ struct runtime_load runtime_load_begin(const void *real, const void *owner, cons
 	return load;
 }
 
-static uintptr_t find_image(const struct runtime_load *load, const wasmtime_module_t *module)
+/* False when nothing was made that can be seen. *IMAGE 0: what this thread registered last. */
+static bool find_image(const struct runtime_load *load, const wasmtime_module_t *module,
+		       uintptr_t *image)
 {
 	void *start = NULL, *end = NULL;
 
@@ -51,7 +53,9 @@ static uintptr_t find_image(const struct runtime_load *load, const wasmtime_modu
 		load->engine->module_image_range(module, &start, &end);
 	if (start == NULL || start == end)
 		start = (void *)runtime_registered_since(load->registrations);
-	return (uintptr_t)start;
+	/* of other engines there is no image to be found */
+	*image = load->engine->is_wasmtime ? (uintptr_t)start : 0;
+	return start != NULL;
 }
 
 void runtime_load_end(struct runtime_load load, const void *handle, const wasmtime_module_t *module)
@@ -68,19 +72,22 @@ void runtime_load_end(struct runtime_load load, const void *handle, const wasmti
 		errno = saved_errno;
 		return;
 	}
-	image = find_image(&load, module);
-	/* 0 would stand for an image of some earlier call: nothing was registered by this one. */
-	if (image != 0)
-		runtime_engine_learn(load.engine, load_announce(&(struct load_event){
-							  .engine = "wasmtime",
-							  .handle = handle,
-							  .owner = load.owner,
-							  .image = image,
-							  .bytes = load.bytes,
-							  .path = load.path,
-						  }));
-	else
+	if (find_image(&load, module, &image)) {
+		uint32_t loading = load_announce(&(struct load_event){
+			.engine = load.engine->name,
+			.version = load.engine->said_version,
+			.handle = handle,
+			.owner = load.owner,
+			.image = image,
+			.bytes = load.bytes,
+			.path = load.path,
+		});
+
+		if (load.engine->is_wasmtime)
+			runtime_engine_learn(load.engine, loading);
+	} else {
 		load_bytes_free(load.bytes);
+	}
 	load_release();
 	hook_end();
 	errno = saved_errno;
@@ -90,7 +97,7 @@ void runtime_load_alias(const void *real, const void *other, const void *handle)
 {
 	if (other == NULL || !hook_begin())
 		return;
-	if (runtime_engine_of(real) != NULL)
+	if (runtime_engine_named(real) != NULL)
 		load_alias(other, handle);
 	hook_end();
 }
@@ -99,7 +106,7 @@ void runtime_load_forget(const void *real, const void *handle)
 {
 	if (handle == NULL || !hook_begin())
 		return;
-	if (runtime_engine_of(real) != NULL)
+	if (runtime_engine_named(real) != NULL)
 		load_forget(handle);
 	hook_end();
 }

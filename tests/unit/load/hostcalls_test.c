@@ -15,6 +15,7 @@
 #include "preload/base/config.h"
 #include "preload/load/hostcalls.h"
 #include "preload/load/instance.h"
+#include "preload/load/spans.h"
 
 enum { THREADS = 4, PER_THREAD = 50000, SUMS = 64 };
 
@@ -90,6 +91,30 @@ static void test_counts(void **state)
 	assert_int_equal(seen.count, 0);
 }
 
+static bool on_span(void *context, const struct span *span)
+{
+	(void)span;
+	++*(int *)context;
+	return true;
+}
+
+static void test_forgets(void **state)
+{
+	uint32_t name = name_of("env", "forget");
+	struct seen seen = { 0 };
+	int spans = 0;
+
+	(void)state;
+	hostcalls_count(name, 5, clock_ns(CLOCK_MONOTONIC) - 1000);
+	hostcalls_forget();
+	hostcalls_count(name, 5, clock_ns(CLOCK_MONOTONIC) - 1000);
+	hostcalls_collect(see, &seen);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(seen.sums[0].count, 1);
+	assert_int_equal(spans_collect(on_span, &spans), 0);
+	assert_int_equal(spans, 1);
+}
+
 /* The innermost guest's module, as soon as that is known. */
 static void test_caller(void **state)
 {
@@ -158,6 +183,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_names, empty),
 		cmocka_unit_test_setup(test_counts, empty),
+		cmocka_unit_test_setup(test_forgets, empty),
 		cmocka_unit_test_setup(test_caller, empty),
 		cmocka_unit_test_setup(test_threads, empty),
 		cmocka_unit_test_setup(test_too_many_names, empty),

@@ -35,6 +35,7 @@ static void on_retired(uint32_t loading, uint64_t died)
 	retired++;
 }
 
+static const struct load_maker maker;
 static const struct load_observer observer = { .added = on_added, .retired = on_retired };
 
 static void on_first_guest(void)
@@ -57,6 +58,14 @@ static const char *name_at(const uint8_t *address, uint64_t at_generation)
 		return NULL;
 	symbol = module_find(entry->module, (uintptr_t)address - entry->text);
 	return symbol != NULL ? module_symbol_name(entry->module, symbol) : NULL;
+}
+
+static const char *module_at(const uint8_t *address)
+{
+	const struct symtab_entry *entry =
+		symtab_find(load_symtab(), (uintptr_t)address, generation());
+
+	return entry != NULL ? module_name(entry->module) : "";
 }
 
 static uint32_t announce(const uint8_t *image, const void *handle)
@@ -107,7 +116,7 @@ static void test_announced_and_registered_is_one_loading(void **unused)
 	uint32_t id;
 
 	(void)unused;
-	load_register_frame(fake_image_frames(image));
+	load_register_frame(fake_image_frames(image), &maker);
 	id = announce(image, "h");
 	assert_int_equal(announce(image, "h2"), id);
 	assert_int_equal(load_of_handle("h2"), id);
@@ -126,7 +135,7 @@ static void test_component_is_what_was_registered_during_its_load(void **unused)
 	uint32_t id;
 
 	(void)unused;
-	load_register_frame(fake_image_frames(image));
+	load_register_frame(fake_image_frames(image), &maker);
 	/* Held: our thread must not build it before its bytes are there, and knows what it lacks.
 	 */
 	assert_int_equal(load_work(&observer), generation() - 1);
@@ -139,6 +148,43 @@ static void test_component_is_what_was_registered_during_its_load(void **unused)
 	assert_int_equal(added, 1);
 	load_deregister_frame(fake_image_frames(image));
 	fake_image_unmap(image);
+}
+
+/* One call may compile several modules; all wait for its end, and the first can be named by then.
+ */
+static void test_the_first_of_several_can_be_named(void **unused)
+{
+	uint8_t *first = fake_image_map(NULL, "first", 1), *last = fake_image_map(NULL, "last", 1);
+	uintptr_t start, end;
+	uint32_t id;
+
+	(void)unused;
+	load_hold();
+	load_register_frame(fake_image_frames(first), &maker);
+	assert_int_equal(load_first_held(), 0); /* the only one */
+	load_register_frame(fake_image_frames(last), &maker);
+	load_work(&observer);
+	assert_int_equal(added, 0);
+	id = load_first_held();
+	load_name(id, "a kernel");
+	load_name(id, "another name");
+	assert_true(load_image_range(id, &start, &end));
+	assert_int_equal(start, first);
+	assert_true(end > (uintptr_t)fake_image_frames(first));
+	load_announce(&(struct load_event){ .engine = "wasmtime", .handle = "plugin" });
+	assert_int_equal(load_first_held(), 0);
+	assert_int_equal(load_work(&observer), generation());
+	assert_int_equal(added, 2);
+	assert_string_equal(module_at(fake_image_text(first)), "a kernel");
+	assert_int_equal(load_of_handle("plugin"),
+			 ranges_find(ranges_current(), (uintptr_t)fake_image_text(last))->id);
+	load_name(id, "too late");
+	load_work(&observer);
+	assert_string_equal(module_at(fake_image_text(first)), "a kernel");
+	load_deregister_frame(fake_image_frames(first));
+	load_deregister_frame(fake_image_frames(last));
+	fake_image_unmap(first);
+	fake_image_unmap(last);
 }
 
 static void test_a_failed_load_leaves_nothing(void **unused)
@@ -169,7 +215,7 @@ static void test_a_reused_address_has_the_name_of_its_time(void **unused)
 		snprintf(expected, sizeof(expected), "r%dx", round);
 		image = fake_image_map(image, expected, 2);
 		text = fake_image_text(image);
-		load_register_frame(fake_image_frames(image));
+		load_register_frame(fake_image_frames(image), &maker);
 		when[round] = generation();
 		if (round % 3 == 0) /* our thread comes by now and then, before or after the drop */
 			load_work(&observer);
@@ -228,11 +274,11 @@ static void test_what_is_no_image_is_left_alone(void **unused)
 	(void)unused;
 	assert_int_equal(announce((uint8_t *)not_an_image, NULL), 0);
 	assert_int_equal(announce((uint8_t *)8, NULL), 0);
-	load_register_frame(not_an_image); /* an empty .eh_frame: its terminator */
-	load_register_frame((void *)8);
+	load_register_frame(not_an_image, &maker); /* an empty .eh_frame: its terminator */
+	load_register_frame((void *)8, &maker);
 	load_deregister_frame((void *)8);
 	memset(not_an_image, 0xff, sizeof(not_an_image));
-	load_register_frame(not_an_image);
+	load_register_frame(not_an_image, &maker);
 	assert_int_equal(woken, 0);
 }
 
@@ -334,6 +380,7 @@ int main(void)
 		cmocka_unit_test_setup(test_announced_and_registered_is_one_loading, reset),
 		cmocka_unit_test_setup(test_component_is_what_was_registered_during_its_load,
 				       reset),
+		cmocka_unit_test_setup(test_the_first_of_several_can_be_named, reset),
 		cmocka_unit_test_setup(test_a_failed_load_leaves_nothing, reset),
 		cmocka_unit_test_setup(test_a_reused_address_has_the_name_of_its_time, reset),
 		cmocka_unit_test_setup(test_code_outlives_its_handle, reset),

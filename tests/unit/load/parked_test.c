@@ -94,6 +94,26 @@ static void time_counts_from_poll_to_poll(void **unused)
 	assert_int_equal(waited_ns[3], parked_ns);
 }
 
+/* Of a wait that goes on only what comes after counts. */
+static void what_was_is_skipped(void **unused)
+{
+	uint64_t skipped_ns;
+
+	(void)unused;
+	parked_begin(future(5), 5);
+	parked_begin(future(6), 6);
+	pass(20 * MS);
+	parked_end(future(6));
+	skipped_ns = now_ns();
+	parked_skip();
+	pass(1 * MS);
+	collect();
+	assert_true(waited_ns[5] >= 1 * MS && waited_ns[5] <= now_ns() - skipped_ns);
+	assert_int_equal(waited_ns[6], 0);
+	parked_forget(future(5));
+	parked_forget(future(6));
+}
+
 static void an_address_is_used_again(void **unused)
 {
 	(void)unused;
@@ -189,6 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(time_counts_from_poll_to_poll, reset),
+		cmocka_unit_test_setup(what_was_is_skipped, reset),
 		cmocka_unit_test_setup(an_address_is_used_again, reset),
 		cmocka_unit_test_setup(what_is_not_known_is_left_alone, reset),
 		cmocka_unit_test_setup(nothing_without_being_asked_for, reset),

@@ -33,6 +33,9 @@ static struct {
 	const char *version;
 	const void *owner, *owner_clone; /* of the last alias; clone NULL: forgotten */
 	uintptr_t text_start, text_end;
+	uint32_t first_held; /* with its image, and what it was named */
+	uintptr_t image_start, image_end;
+	const char *name;
 
 	struct instance_key keys[RECORD_MAX];
 	uint32_t ids[RECORD_MAX];
@@ -101,6 +104,24 @@ void load_release(void)
 {
 }
 
+uint32_t load_first_held(void)
+{
+	return record.first_held;
+}
+
+bool load_image_range(uint32_t loading, uintptr_t *start, uintptr_t *end)
+{
+	*start = record.image_start;
+	*end = record.image_end;
+	return loading == record.first_held;
+}
+
+void load_name(uint32_t loading, const char *name)
+{
+	if (loading == record.first_held)
+		record.name = name;
+}
+
 void load_alias(const void *handle, const void *other)
 {
 	uint32_t loading = load_of_handle(other);
@@ -130,8 +151,9 @@ bool load_engine_version(uint32_t loading, char version[32])
 	return loading != 0;
 }
 
-void load_register_frame(const void *begin)
+void load_register_frame(const void *begin, const struct load_maker *maker)
 {
+	(void)maker;
 	record.registered = begin;
 	record.registrations++;
 }

@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "preload/hook/hook.h"
+#include "preload/load/load.h"
+#include "preload/runtime/maker.h"
 #include "preload/runtime/register_frame.h"
 #include "tests/unit/runtime/fake_engine.h"
 
@@ -32,16 +34,15 @@ static frame_call *add, *take;
 static struct {
 	atomic_int registrations, deregistrations;
 	const void *registered, *deregistered;
+	struct load_maker maker;		     /* the last */
 	long registered_before, deregistered_before; /* real calls at that time */
 } record;
 
 #define REAL_COUNT(name) (*(_Atomic long *)dlsym(handle, name))
 
-void load_register_frame(const void *begin);
-void load_deregister_frame(const void *begin);
-
-void load_register_frame(const void *begin)
+void load_register_frame(const void *begin, const struct load_maker *maker)
 {
+	record.maker = *maker;
 	record.registrations++;
 	if (record.registered == NULL) {
 		record.registered = begin;
@@ -91,6 +92,8 @@ static void real_first_on_the_way_in_and_last_on_the_way_out(void **context)
 	assert_int_equal(record.registrations, 1);
 	assert_int_equal(record.registered_before, 1);
 	assert_string_equal(record.registered, "frames");
+	assert_ptr_equal(record.maker.engine, runtime_maker);
+	assert_non_null(record.maker.caller);
 	assert_string_equal(runtime_registered_since(before), "frames");
 	take(record.registered);
 	assert_int_equal(record.deregistrations, 1);

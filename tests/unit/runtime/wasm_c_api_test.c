@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wasm_c_api_test.c - wasm.h on a fake Wasmtime, and on an engine that is none.
+ * wasm_c_api_test.c - wasm.h on a fake Wasmtime, on another engine and on one without a name.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 extern char wasm_module_new[];
 const void *const pulled[] = { wasm_module_new };
 
-static void *engine, *stranger, *registry;
+static void *engine, *stranger, *wasmer, *registry;
 
 #define CALL(handle, name, type) ((type)dlsym(handle, name))
 
@@ -33,10 +33,19 @@ typedef void register_call(const void *);
 
 static const wasm_byte_vec_t wasm = { 8, (uint8_t *)"\0asm\1\0\0\0" };
 
+/* What wasmer exports beside wasm.h; functions are deleted by address alone. */
+static const char fake_wasmer[] =
+	"const char *wasmer_version(void) { return \"7.4.2\"; }\n"
+	"void *wasi_get_start_function(struct handle *h) { return &exts[31]; }\n"
+	"void wasm_func_delete(void *f) { body(); }\n"
+	"void wasm_extern_delete(void *f) { body(); }\n"
+	"void wasm_extern_vec_delete(struct vec *v) { body(); }\n";
+
 static int set_up(void **context)
 {
 	const char *const parts[] = { fake_modules, fake_wasm_h, NULL };
 	const char *const strange[] = { fake_wasm_h, NULL };
+	const char *const others[] = { fake_wasm_h, fake_wasmer, NULL };
 	const char *const frames[] = { "void __register_frame(const void *p) { fake_calls++; }\n",
 				       NULL };
 
@@ -45,10 +54,13 @@ static int set_up(void **context)
 	state.on = true;
 	engine = fake_open("wasm.so", parts);
 	stranger = fake_open("stranger.so", strange);
+	wasmer = fake_open("wasmer.so", others);
 	registry = fake_open("registry.so", frames);
-	if (engine == NULL || stranger == NULL || registry == NULL)
+	if (engine == NULL || stranger == NULL || wasmer == NULL || registry == NULL)
 		return -1;
 	*(register_call **)dlsym(engine, "fake_register") =
+		(register_call *)dlsym(registry, "__register_frame");
+	*(register_call **)dlsym(wasmer, "fake_register") =
 		(register_call *)dlsym(registry, "__register_frame");
 	record.text_start = (uintptr_t)dlsym(engine, "fake_image");
 	record.text_end = record.text_start + 4096;
@@ -59,7 +71,7 @@ static int close_engines(void **context)
 {
 	(void)context;
 	state.on = false;
-	return dlclose(engine) | dlclose(stranger) | dlclose(registry);
+	return dlclose(engine) | dlclose(stranger) | dlclose(wasmer) | dlclose(registry);
 }
 
 static void modules_are_announced_and_followed(void **context)
@@ -209,6 +221,56 @@ static void other_engines_are_passed_on(void **context)
 	assert_null(record.forgotten);
 }
 
+static uint32_t instance_entered(const void *function)
+{
+	int before = record.entered;
+
+	CALL(wasmer, "wasm_func_call", func_call *)(function, NULL, NULL);
+	assert_int_equal(record.entered, before + 1);
+	return record.instance;
+}
+
+/* Handles are known by their addresses, until those are another's. */
+static void another_engine(void **context)
+{
+	struct fake_context store = { .store_id = 9 };
+	wasm_extern_vec_t exports, others;
+	void *module, *instance, *other, *trap = NULL;
+	uint32_t first, second;
+
+	(void)context;
+	record_reset();
+	CALL(wasmer, "wasm_store_new", one_call *)(&store);
+	module = CALL(wasmer, "wasm_module_new", load_call *)(&store, &wasm);
+	assert_int_equal(record.announced, 1);
+	assert_string_equal(record.event.engine, "wasmer");
+	assert_string_equal(record.event.version, "7.4.2");
+	assert_int_equal(record.event.image, 0); /* what was registered last */
+	assert_int_equal(record.bytes_ended, 1);
+	instance = CALL(wasmer, "wasm_instance_new", new_call *)(&store, module, NULL, &trap);
+	other = CALL(wasmer, "wasm_instance_new", new_call *)(&store, module, NULL, &trap);
+	CALL(wasmer, "wasm_instance_exports", exports_call *)(instance, &exports);
+	exports.data = memcpy(calloc(2, sizeof(void *)), exports.data, 2 * sizeof(void *));
+	CALL(wasmer, "wasm_instance_exports", exports_call *)(other, &others);
+	first = instance_entered(exports.data[1]);
+	second = instance_entered(others.data[1]);
+	assert_int_not_equal(first, 0);
+	assert_int_not_equal(second, 0);
+	assert_int_not_equal(first, second);
+	assert_int_equal(runtime_wasm_instance_behind(other), second);
+	assert_int_equal(
+		instance_entered(CALL(wasmer, "wasi_get_start_function", one_call *)(other)),
+		second);
+	CALL(wasmer, "wasm_extern_vec_delete", one_call *)(&exports);
+	assert_int_equal(instance_entered(exports.data[1]), 0);
+	assert_int_equal(instance_entered(others.data[1]), second);
+	CALL(wasmer, "wasm_func_delete", one_call *)(others.data[1]);
+	assert_int_equal(instance_entered(others.data[1]), 0);
+	CALL(wasmer, "wasm_store_delete", one_call *)(&store);
+	assert_int_not_equal(record.store_forgotten, 0);
+	free(exports.data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +285,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(failed_instances_make_nothing, set_up,
 						close_engines),
 		cmocka_unit_test_setup_teardown(other_engines_are_passed_on, set_up, close_engines),
+		cmocka_unit_test_setup_teardown(another_engine, set_up, close_engines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fake_remove);

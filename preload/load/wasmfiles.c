@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wasmfiles.c - a list of 64 files, by what stat says of them.
+ *
+ * On the host's thread: one fstat and, for a file that is new, one readlink; nothing is read. Which
+ * of them belongs to a module is asked late, on our thread, when there is such a module.
+ */
+#include "preload/load/wasmfiles.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "preload/base/log.h"
+#include "preload/load/parse.h"
+#include "symtab/symtab.h"
+
+enum { FILES = 64, MAX_FILE = 256 << 20, MAX_MATCHED = 16 << 20, MAX_SECTIONS = 4096 };
+enum { PREAMBLE = 8, SECTION_FUNCTION = 3, HEAD = 16 /* id, size and a count, 1 + 5 + 5 */ };
+
+/* Functions of a file that was not looked at yet, or that is no core module. */
+#define NOT_COUNTED UINT32_MAX
+#define NO_MODULE (UINT32_MAX - 1)
+
+struct file {
+	char *path; /* absolute; NULL: a free place */
+	struct stat status;
+	uint64_t first, last; /* when it was opened: numbers from 1 */
+	uint32_t functions;
+	uint32_t modules; /* that were made of it */
+};
+
+static struct {
+	pthread_mutex_t lock; /* guards all below */
+	struct file files[FILES];
+	uint64_t opened;
+} self = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+bool wasmfiles_is_called_so(const char *path)
+{
+	static const char ending[] = ".wasm";
+	size_t length = path != NULL ? strlen(path) : 0;
+
+	return length >= sizeof(ending) - 1 &&
+	       memcmp(path + length - (sizeof(ending) - 1), ending, sizeof(ending) - 1) == 0;
+}
+
+/* ---- the host's threads ---------------------------------------------------------------------- */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* PATH as it stays true when the host changes its folder: what the kernel says of DESCRIPTOR. */
+static char *absolute(const char *path, int descriptor)
+{
+	char link[64], target[PATH_MAX];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
+	length = readlink(link, target, sizeof(target) - 1);
+	if (length > 0 && target[0] == '/') {
+		target[length] = '\0';
+		return strdup(target);
+	}
+	return path[0] == '/' ? strdup(path) : NULL;
+}
+
+/* The file with STATUS, else the place for a new one: a free one, or the longest ago. */
+static struct file *place_of(const struct stat *status)
+{
+	struct file *place = &self.files[0];
+
+	for (size_t i = 0; i < FILES; i++) {
+		struct file *file = &self.files[i];
+
+		if (file->path != NULL && is_same(&file->status, status))
+			return file;
+		if (place->path != NULL && (file->path == NULL || file->last < place->last))
+			place = file;
+	}
+	return place;
+}
+
+static void keep(struct file *place, const struct stat *status, const char *path, int descriptor)
+{
+	if (place->path == NULL || !is_same(&place->status, status)) {
+		char *copy = absolute(path, descriptor);
+
+		if (copy == NULL)
+			return;
+		free(place->path);
+		*place = (struct file){
+			.path = copy,
+			.status = *status,
+			.first = self.opened,
+			.functions = NOT_COUNTED,
+		};
+	}
+	place->last = self.opened;
+}
+
+void wasmfiles_opened(const char *path, int descriptor)
+{
+	struct stat status;
+
+	if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+		return;
+	pthread_mutex_lock(&self.lock);
+	self.opened++;
+	keep(place_of(&status), &status, path, descriptor);
+	pthread_mutex_unlock(&self.lock);
+}
+
+/* ---- our thread ------------------------------------------------------------------------------ */
+
+/* A copy of the file at INDEX, whose path the caller frees. False: there is none. */
+static bool copy_file(size_t index, struct file *copy)
+{
+	pthread_mutex_lock(&self.lock);
+	*copy = self.files[index];
+	copy->path = copy->path != NULL ? strdup(copy->path) : NULL;
+	pthread_mutex_unlock(&self.lock);
+	return copy->path != NULL;
+}
+
+/* The descriptor of FILE as it was when the host opened it, or -1. */
+static int open_again(const struct file *file)
+{
+	/* What is at the path now may be anything, a pipe for one. */
+	int descriptor = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+
+	if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+	    is_same(&status, &file->status) && status.st_size <= MAX_FILE)
+		return descriptor;
+	if (descriptor >= 0)
+		close(descriptor);
+	return -1;
+}
+
+/* An unsigned LEB128 of 32 bits at *AT, which moves on. False at END. */
+static bool take_number(const uint8_t **at, const uint8_t *end, uint32_t *number)
+{
+	*number = 0;
+	for (unsigned int shift = 0; shift < 32 && *at < end; shift += 7) {
+		uint8_t byte = *(*at)++;
+
+		*number |= (uint32_t)(byte & 0x7f) << shift;
+		if ((byte & 0x80) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Functions that the core module in DESCRIPTOR defines: only heads of sections are read. */
+static uint32_t count_functions(int descriptor)
+{
+	static const uint8_t preamble[PREAMBLE] = "\0asm\1\0\0\0";
+	uint8_t head[HEAD];
+	off_t offset = PREAMBLE;
+
+	if (pread(descriptor, head, PREAMBLE, 0) != PREAMBLE ||
+	    memcmp(head, preamble, PREAMBLE) != 0)
+		return NO_MODULE;
+	for (int section = 0; section < MAX_SECTIONS; section++) {
+		ssize_t length = pread(descriptor, head, sizeof(head), offset);
+		const uint8_t *at = head + 1, *end = head + (length > 0 ? length : 0);
+		uint32_t size, count;
+
+		if (length < 2 || !take_number(&at, end, &size))
+			break;
+		offset += (at - head) + (off_t)size;
+		if (head[0] != SECTION_FUNCTION)
+			continue;
+		return take_number(&at, end, &count) && count < NO_MODULE ? count : NO_MODULE;
+	}
+	return NO_MODULE;
+}
+
+/* Looks at files that nobody looked at yet. */
+static void count_all(void)
+{
+	for (size_t i = 0; i < FILES; i++) {
+		struct file file;
+		int descriptor;
+
+		if (!copy_file(i, &file))
+			continue;
+		if (file.functions == NOT_COUNTED) {
+			descriptor = open_again(&file);
+			file.functions = descriptor >= 0 ? count_functions(descriptor) : NO_MODULE;
+			if (descriptor >= 0)
+				close(descriptor);
+			pthread_mutex_lock(&self.lock);
+			if (is_same(&self.files[i].status, &file.status))
+				self.files[i].functions = file.functions;
+			pthread_mutex_unlock(&self.lock);
+		}
+		free(file.path);
+	}
+}
+
+/* Whether A is the better of two with the right number of functions. */
+static bool is_before(const struct file *a, const struct file *b)
+{
+	if ((a->modules == 0) != (b->modules == 0))
+		return a->modules == 0;
+	return a->modules == 0 ? a->first < b->first : a->last > b->last;
+}
+
+/* Takes a copy of the file that is the one; false when there is none with so many FUNCTIONS. */
+static bool choose(uint32_t functions, struct file *chosen)
+{
+	struct file *best = NULL;
+
+	pthread_mutex_lock(&self.lock);
+	for (size_t i = 0; i < FILES; i++) {
+		struct file *file = &self.files[i];
+
+		if (file->path != NULL && file->functions == functions &&
+		    (best == NULL || is_before(file, best)))
+			best = file;
+	}
+	if (best != NULL) {
+		best->modules++;
+		*chosen = *best;
+		chosen->path = strdup(best->path);
+	}
+	pthread_mutex_unlock(&self.lock);
+	return best != NULL && chosen->path != NULL;
+}
+
+static bool read_all(int descriptor, uint8_t *bytes, size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t got = pread(descriptor, bytes + done, size - done, (off_t)done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+static struct wasmbin *read_binary(const struct file *file)
+{
+	size_t size = (size_t)file->status.st_size;
+	int descriptor = open_again(file);
+	uint8_t *bytes = descriptor >= 0 ? malloc(size) : NULL;
+	struct wasmbin *wasm = NULL;
+
+	if (bytes != NULL && read_all(descriptor, bytes, size))
+		wasm = parse_wasm_now(bytes, size);
+	if (descriptor >= 0)
+		close(descriptor);
+	free(bytes);
+	return wasm;
+}
+
+struct wasmbin *wasmfiles_find(uint32_t functions, char **path)
+{
+	struct wasmbin *wasm;
+	struct file file;
+
+	*path = NULL;
+	count_all();
+	if (functions >= NO_MODULE || !choose(functions, &file))
+		return NULL;
+	wasm = read_binary(&file);
+	if (wasm == NULL) {
+		log_line(LOG_INFO, "%s has changed or cannot be read", file.path);
+		free(file.path);
+		return NULL;
+	}
+	*path = file.path;
+	return wasm;
+}
+
+struct wasmbin *wasmfiles_match(bool (*is_it)(void *context, const struct wasmbin *wasm),
+				void *context, char **path)
+{
+	struct wasmbin *found = NULL;
+
+	*path = NULL;
+	for (size_t i = 0; i < FILES && found == NULL; i++) {
+		struct file file;
+
+		if (!copy_file(i, &file))
+			continue;
+		if (file.status.st_size <= MAX_MATCHED)
+			found = read_binary(&file);
+		if (found != NULL && !is_it(context, found)) {
+			wasmbin_unref(found);
+			found = NULL;
+		}
+		if (found != NULL)
+			*path = file.path;
+		else
+			free(file.path);
+	}
+	return found;
+}
+
+void wasmfiles_fork_prepare(void)
+{
+	pthread_mutex_lock(&self.lock);
+}
+
+void wasmfiles_fork_parent(void)
+{
+	pthread_mutex_unlock(&self.lock);
+}
+
+void wasmfiles_fork_child(void)
+{
+	pthread_mutex_init(&self.lock, NULL);
+}
