@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bygone.c - two rings: of lives that ended, and of intervals. Threads: ours. */
+/* bygone.c - rings: of lives that ended, of intervals, and of calls. Threads: ours. */
 #include "preload/profile/bygone.h"
 
 #include <stdlib.h>
@@ -42,14 +42,34 @@ void bygone_add(struct bygone *bygone, const struct chunk *chunk, uint64_t start
 		add_interval(bygone, &chunk->intervals[i], start_ns);
 }
 
+static void add_call(struct bygone *bygone, const struct bygone_call *call)
+{
+	if (bygone->calls == NULL)
+		bygone->calls = calloc(BYGONE_CALLS, sizeof(*bygone->calls));
+	if (bygone->calls != NULL)
+		bygone->calls[bygone->call_count++ % BYGONE_CALLS] = *call;
+}
+
+void bygone_add_calls(struct bygone *bygone, struct calls *calls, uint64_t end_ns)
+{
+	for (size_t i = 0; i < calls->count; i++) {
+		struct call_row *row = &calls->rows[i];
+		struct bygone_call call = { row->group, row->text, end_ns, calls_take_more(row) };
+
+		if (call.sum.count != 0 || call.sum.total_ns != 0)
+			add_call(bygone, &call);
+	}
+}
+
 void bygone_clear(struct bygone *bygone)
 {
-	bygone->life_count = bygone->interval_count = 0;
+	bygone->life_count = bygone->interval_count = bygone->call_count = 0;
 }
 
 void bygone_fini(struct bygone *bygone)
 {
 	free(bygone->lives);
 	free(bygone->intervals);
+	free(bygone->calls);
 	*bygone = (struct bygone){ 0 };
 }

@@ -73,11 +73,13 @@ static uint32_t group_of(const struct collecting *collecting, uint32_t loading)
 static void collect(void *context, const struct hostcalls_sum *sum)
 {
 	const struct collecting *collecting = context;
+	const struct call_sum more = { sum->count, sum->total_ns, sum->longest_ns };
 	uint32_t group = group_of(collecting, sum->loading);
 	struct call_row *row;
 
 	if (group == GROUP_NONE)
 		return;
+	collecting->calls->ever_called += sum->count;
 	row = row_of(collecting->calls, collecting->groups->texts,
 		     (struct call_key){ sum->name, group });
 	if (row == NULL) {
@@ -85,10 +87,8 @@ static void collect(void *context, const struct hostcalls_sum *sum)
 		return;
 	}
 	collecting->groups->rows[group].has_calls = true;
-	row->count += sum->count;
-	row->total_ns += sum->total_ns;
-	if (sum->longest_ns > row->longest_ns)
-		row->longest_ns = sum->longest_ns;
+	calls_add(&row->all, &more);
+	calls_add(&row->more, &more);
 	row->has_changed = true;
 }
 
@@ -135,9 +135,9 @@ static void fill_rows(struct calls *calls, const struct groups *groups, struct c
 			.name = row->text,
 			.module = group->name,
 			.identity = group->identity,
-			.count = row->count,
-			.total_ns = row->total_ns,
-			.longest_ns = row->longest_ns,
+			.count = row->all.count,
+			.total_ns = row->all.total_ns,
+			.longest_ns = row->all.longest_ns,
 		};
 	}
 	chunk->hostcalls = told;
@@ -162,8 +162,12 @@ static bool add_span(void *context, const struct span *span)
 
 static void fill_spans(struct calls *calls, struct chunk *chunk, uint64_t start_ns)
 {
+	uint64_t dropped;
+
 	calls->span_count = 0;
-	calls->dropped += spans_collect(add_span, calls);
+	dropped = spans_collect(add_span, calls);
+	calls->dropped += dropped;
+	calls->ever_timed += calls->span_count + dropped;
 	for (size_t i = 0; i < calls->span_count; i++) {
 		struct chunk_interval *span = &calls->spans[i];
 		uint64_t early = span->start_ns < start_ns ? start_ns - span->start_ns : 0;

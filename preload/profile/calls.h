@@ -16,11 +16,16 @@
 
 enum { CALLS_MAX = 1 << 16, CALLS_SPANS = 200 };
 
+struct call_sum {
+	uint64_t count, total_ns, longest_ns;
+};
+
 struct call_row {
 	uint32_t name, group; /* load/hostcalls.h; groups.h */
 	uint32_t text;	      /* of the name */
-	uint64_t count, total_ns, longest_ns;
-	bool has_changed; /* since the last chunk */
+	struct call_sum all;  /* in this recording */
+	struct call_sum more; /* since calls_take_more() */
+	bool has_changed;     /* since the last chunk */
 };
 
 /* Zeroed memory is an empty one. */
@@ -29,6 +34,8 @@ struct calls {
 	size_t count, capacity;
 	struct lookup lookup;
 	uint64_t dropped; /* calls without an interval, in this recording */
+	/* Of all recordings: calls, and those of them that intervals could be made of. */
+	uint64_t ever_called, ever_timed;
 
 	/* What calls_fill() handed out last. */
 	struct chunk_hostcall *told;
@@ -51,6 +58,24 @@ bool calls_need_texts(const struct calls *calls, const struct groups *groups, si
  */
 void calls_fill(struct calls *calls, const struct groups *groups, struct chunk *chunk, size_t known,
 		uint64_t start_ns);
+
+/* What ROW was called since the last time that it was asked, and it begins again. */
+static inline struct call_sum calls_take_more(struct call_row *row)
+{
+	struct call_sum more = row->more;
+
+	row->more = (struct call_sum){ 0 };
+	return more;
+}
+
+/* Adds MORE to SUM. */
+static inline void calls_add(struct call_sum *sum, const struct call_sum *more)
+{
+	sum->count += more->count;
+	sum->total_ns += more->total_ns;
+	if (more->longest_ns > sum->longest_ns)
+		sum->longest_ns = more->longest_ns;
+}
 
 /* The recording starts again: nothing was called in it so far. */
 void calls_restart(struct calls *calls);

@@ -258,7 +258,7 @@ int extract_make(const struct profile *profile, const struct extract_wish *wish,
 	    memory->locations != NULL && memory->mappings != NULL && memory->groups != NULL &&
 	    memory->samples != NULL && memory->stacks != NULL)
 		error = fill(&window, extract);
-	extract->chunk.stats_before = extract->before.stats;
+	extract->chunk.stats_before = extract->before.stats; /* as fill() leaves them */
 	if (error != 0)
 		extract_free(extract);
 	return error;

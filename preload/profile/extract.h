@@ -3,9 +3,9 @@
  * extract.h - the last part of a profile's history as one chunk that is a whole recording: samples,
  * and of the tables what they refer to, numbered anew.
  *
- * Of the time that it covers are samples, lives of instances and intervals of host calls, as far
- * back as bygone.h keeps the latter two. What host functions were called (struct chunk_hostcall) is
- * counted for the whole recording so far: totals of a window are not kept.
+ * Of the time that it covers are samples, lives of instances, host calls and their intervals, as
+ * far back as bygone.h keeps the latter three: calls beyond that are in intervals_dropped, and
+ * counted as STAT_HOSTCALLS_UNTOLD (before.stats has that many less).
  *
  * Our thread only. Layouts and debug information are borrowed from the profile: valid until its
  * next sample.
@@ -32,6 +32,7 @@ struct extract {
 	uint64_t next_chunk;	   /* number of the chunk behind the last one in it */
 	struct history_counters before;
 	uint64_t samples;
+	uint64_t intervals_dropped; /* host calls that it has no interval of */
 
 	struct extract_memory *memory;
 };

@@ -20,6 +20,7 @@ struct history_counters {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	uint64_t own_cpu_ns, process_cpu_ns;
 	uint64_t stats[STAT_COUNT];
+	uint64_t calls, timed_calls; /* of host functions, ever (calls.h); by whoever keeps them */
 };
 
 struct history_chunk {

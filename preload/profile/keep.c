@@ -55,8 +55,11 @@ static int keep_module(struct tables *tables, struct groups *groups, struct kept
 		return -ENOMEM;
 	if (!loading->is_listed)
 		return 0;
-	if (kept->group == GROUP_NONE)
+	/* An engine's own module has its builtins: who called one is whose time it is. */
+	if (kept->group == GROUP_NONE || kept->is_builtin) {
 		kept->group = loading->group;
+		kept->is_builtin = frame->kind == FRAME_BUILTIN;
+	}
 	if (loading->is_waiting) {
 		keep_waiting(kept, frame);
 		return 0;
@@ -84,7 +87,7 @@ int keep_frames(struct tables *tables, struct groups *groups, const struct confi
 
 	kept->count = 0;
 	kept->group = GROUP_NONE;
-	kept->has_guest = kept->is_unnamed = false;
+	kept->has_guest = kept->is_unnamed = kept->is_builtin = false;
 	for (size_t i = 0; error == 0 && i < resolved->count; i++) {
 		const struct frame *frame = &resolved->frames[i];
 

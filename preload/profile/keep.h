@@ -15,6 +15,7 @@ struct kept {
 	uint32_t locations[RESOLVE_MAX_FRAMES]; /* ids, leaf first */
 	size_t count;
 	uint32_t group;	      /* of the innermost listed module; GROUP_NONE: none */
+	bool is_builtin;      /* so far all frames of modules are builtins, or there is none */
 	bool has_guest;	      /* else the stack is of no listed module */
 	bool is_unnamed;      /* the leaf is code that no symbol covers */
 	enum frame_kind last; /* of the outermost kept */

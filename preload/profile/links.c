@@ -56,9 +56,15 @@ static const struct symtab_entry *entry_of(const struct links_input *input, uint
 
 const struct symbol *links_symbol(const struct links_input *input, uint64_t pc)
 {
-	const struct symtab_entry *entry = entry_of(input, pc);
+	const struct symtab_entry *entry;
 
-	return entry == NULL ? NULL : module_find(entry->module, pc - 1 - entry->text);
+	if (pc == 0)
+		return NULL;
+	pc = symtab_translate(input->symtab, pc - 1, input->time_ns);
+	entry = symtab_find(input->symtab, pc, input->generation);
+	if (entry == NULL || symtab_is_space(entry))
+		return NULL;
+	return module_find(entry->module, pc - entry->text);
 }
 
 static bool is_entry(const struct links_input *input, uint64_t pc)

@@ -20,7 +20,7 @@
 
 struct links_input {
 	const struct symtab *symtab;
-	uint64_t generation;
+	uint64_t generation, time_ns; /* of the sample */
 	const uint8_t *slice;
 	uint64_t slice_address;
 	size_t slice_size;

@@ -216,6 +216,11 @@ uint64_t profile_intervals_dropped(const struct profile *self)
 	return self->calls.dropped;
 }
 
+uint64_t profile_modules_ns(const struct profile *self)
+{
+	return self->tables.modules_ns;
+}
+
 struct profile_totals profile_totals(const struct profile *self)
 {
 	static const enum stat_id lost[] = {

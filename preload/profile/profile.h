@@ -74,6 +74,9 @@ bool profile_is_full(const struct profile *profile);
 /* Counted host calls of which no chunk since the last restart has the interval. */
 uint64_t profile_intervals_dropped(const struct profile *profile);
 
+/* CPU time of the caller that went into what modules cost once, at their first sample. */
+uint64_t profile_modules_ns(const struct profile *profile);
+
 struct profile_totals {
 	uint64_t samples, modules, instances, lost;
 };

@@ -157,6 +157,15 @@ static bool needs_tables(const struct profile *self)
 	       calls_need_texts(&self->calls, &self->groups, self->reported.strings);
 }
 
+/* Beside the history's rows. */
+static void remember(struct profile *self, uint64_t now_ns)
+{
+	bygone_add(&self->bygone, &self->chunk, self->options.start_ns);
+	bygone_add_calls(&self->bygone, &self->calls, now_ns);
+	self->history.now.calls = self->calls.ever_called;
+	self->history.now.timed_calls = self->calls.ever_timed;
+}
+
 const struct chunk *profile_chunk(struct profile *self, uint64_t now_ns)
 {
 	self->chunk = (struct chunk){ .has_wall = self->options.config->wall };
@@ -175,7 +184,7 @@ const struct chunk *profile_chunk(struct profile *self, uint64_t now_ns)
 		   self->options.start_ns, now_ns);
 	history_add(&self->history, &self->rows, self->options.start_ns, now_ns);
 	if (self->history.limit != 0)
-		bygone_add(&self->bygone, &self->chunk, self->options.start_ns);
+		remember(self, now_ns);
 	rows_clear(&self->rows);
 	return &self->chunk;
 }

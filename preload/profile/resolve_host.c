@@ -16,6 +16,7 @@ static struct links_input links_of(const struct resolver *self)
 	return (struct links_input){
 		.symtab = self->symtab,
 		.generation = sample->generation,
+		.time_ns = sample->time_ns,
 		.slice = sample_slice(sample),
 		.slice_address = sample->slice_address,
 		.slice_size = sample->slice_size,
@@ -191,14 +192,50 @@ static void resolve_exit(struct resolver *self)
 	append_guest(self, count);
 }
 
-/* The unwinder gave up within the guest, whose links may go on. */
-static void continue_by_links(struct resolver *self, uint64_t pc)
+/* Does WORD look like an address that a guest returns to? Pointers to functions do not. */
+static bool is_guest_return(const struct resolver *self, uint64_t word)
+{
+	const struct symtab_entry *entry =
+		symtab_find(self->symtab, word - 1, self->sample->generation);
+	const struct symbol *symbol =
+		entry != NULL ? module_find(entry->module, word - entry->text) : NULL;
+
+	return entry != NULL && (symbol == NULL || symbol->start != word - entry->text);
+}
+
+/*
+ * Is the last of COUNT frames the outermost guest's? Where no glue leads into a module that cannot
+ * be seen by a name; but the handler cuts the slice behind the last word that points into guests.
+ */
+static bool is_outermost(const struct resolver *self, size_t count)
+{
+	const struct sample *sample = self->sample;
+	const struct unwind_frame *last = &self->out->unwound[count - 1];
+	uint64_t at = count > 1 ? last[-1].cfa : sample->slice_address, word;
+	const struct symtab_entry *entry =
+		symtab_find(self->symtab, last->pc - (count > 1), sample->generation);
+
+	if (entry == NULL || module_has_entries(entry->module) ||
+	    sample->slice_size >= SAMPLE_MAX_SLICE || at < sample->slice_address)
+		return false;
+	for (at -= sample->slice_address; at + sizeof(word) <= sample->slice_size;
+	     at += sizeof(word)) {
+		memcpy(&word, sample_slice(sample) + at, sizeof(word));
+		if (is_guest_return(self, word))
+			return false;
+	}
+	return true;
+}
+
+/* The unwinder gave up within the guest, after COUNT frames; the guest's links may go on. */
+static void continue_by_links(struct resolver *self, size_t count)
 {
 	const struct links_input links = links_of(self);
-	size_t count = links_callers(&links, pc, self->out->pcs, SAMPLE_MAX_PCS);
+	uint64_t pc = self->out->unwound[count - 1].pc;
+	size_t more = links_callers(&links, pc, self->out->pcs, SAMPLE_MAX_PCS);
 
-	resolver_append_pcs(self, self->out->pcs, count, false);
-	if (count == 0)
+	resolver_append_pcs(self, self->out->pcs, more, false);
+	if (more == 0 && !is_outermost(self, count))
 		self->out->is_truncated = true;
 }
 
@@ -245,7 +282,7 @@ static void append_whole(struct resolver *self, size_t from, size_t count, enum 
 	resolver_append_unwound(self, from, count);
 	if (end != UNWIND_COMPLETE && !self->ends_in_entry &&
 	    is_known(self, self->out->unwound[count - 1].pc))
-		continue_by_links(self, self->out->unwound[count - 1].pc);
+		continue_by_links(self, count);
 }
 
 /* Is the leaf in a builtin? */

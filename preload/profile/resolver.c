@@ -105,18 +105,38 @@ void resolver_append_pc(struct resolver *self, uint64_t pc, bool is_return)
 		resolver_append_host(self);
 		return;
 	}
-	pc -= is_return;
+	pc = symtab_translate(self->symtab, pc - is_return, self->sample->time_ns);
 	entry = symtab_find(self->symtab, pc, self->sample->generation);
-	if (entry != NULL)
+	if (entry != NULL && !symtab_is_space(entry))
 		append_code(self, entry, pc);
 	else
 		resolver_append(self, (struct frame){ .kind = FRAME_JIT, .address = pc });
 }
 
+/* What a marked word says of the interpreter's frame before it, which else stands for itself. */
+static void append_marked(struct resolver *self, uint64_t word)
+{
+	uint64_t place = symtab_translate_data(self->symtab, (word & (SAMPLE_MARK - 1)) - 1,
+					       self->sample->time_ns);
+	const struct symtab_entry *entry =
+		place != 0 ? symtab_find(self->symtab, place, self->sample->generation) : NULL;
+	struct resolved *out = self->out;
+
+	if (entry == NULL)
+		return;
+	/* A frame that is all the interpreter's gives way; a helper of its stays as what is called.
+	 */
+	if (out->count > 0 && out->frames[out->count - 1].kind == FRAME_GUEST)
+		out->count--;
+	append_code(self, entry, place);
+}
+
 void resolver_append_pcs(struct resolver *self, const uint64_t *pcs, size_t count, bool is_leaf)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (pcs[i] == 0 && i + 1 < count)
+		if (sample_is_marked(pcs[i]))
+			append_marked(self, pcs[i]);
+		else if (pcs[i] == 0 && i + 1 < count)
 			resolver_append_call(self, pcs[i + 1], 0);
 		else
 			resolver_append_pc(self, pcs[i], i > 0 || !is_leaf);
@@ -188,7 +208,8 @@ void resolver_append_unwound(struct resolver *self, size_t from, size_t count)
 	bool in_host = false;
 
 	for (size_t i = from; i < count; i++) {
-		uint64_t pc = resolver_lookup(self, i);
+		uint64_t pc = symtab_translate(self->symtab, resolver_lookup(self, i),
+					       self->sample->time_ns);
 		const struct symtab_entry *entry =
 			symtab_find(self->symtab, pc, self->sample->generation);
 
@@ -196,7 +217,9 @@ void resolver_append_unwound(struct resolver *self, size_t from, size_t count)
 			append_call_into(self, i, count);
 		in_host = entry == NULL;
 		resolver_note_guess(self, i);
-		if (entry != NULL)
+		if (entry != NULL && symtab_is_space(entry))
+			resolver_append(self, (struct frame){ .kind = FRAME_JIT, .address = pc });
+		else if (entry != NULL)
 			append_code(self, entry, pc);
 		else
 			resolver_append_host_pc(self, pc);

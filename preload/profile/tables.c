@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preload/base/clock.h"
 #include "preload/profile/array.h"
 #include "preload/profile/embed.h"
 #include "preload/profile/hostnames.h"
@@ -80,11 +81,13 @@ static struct chunk_mapping describe_mapping(struct tables *tables,
 					     const struct symtab_entry *entry, uint32_t name)
 {
 	struct chunk_mapping mapping = { 0 };
+	uint64_t start_ns;
 
 	if (entry == NULL) {
 		mapping.filename = texts_add(&tables->texts, "[host]");
 		return mapping;
 	}
+	start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	mapping.start = entry->text;
 	mapping.limit = entry->text + entry->text_size;
 	mapping.filename = name;
@@ -93,6 +96,7 @@ static struct chunk_mapping describe_mapping(struct tables *tables,
 	mapping.loading = entry->id;
 	mapping.function_count = module_function_count(entry->module);
 	mapping.name_origin = (uint8_t)origin_of(entry->module, tables->texts.rows[name]);
+	tables->modules_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
 	return mapping;
 }
 
@@ -198,6 +202,9 @@ static uint64_t module_function(struct tables *tables, const struct frame *frame
 	/* Numbers of glue are the engine's; its names say what it is. */
 	if (symbol->function == UINT32_MAX)
 		key.name = name;
+	/* What an engine compiled twice (by a quick compiler, and a good one) differs there. */
+	if (module_is_listed(module))
+		key.name = texts_add(&tables->texts, module_symbol_system_name(module, symbol));
 	return function_id(
 		tables, &key,
 		(struct chunk_function){

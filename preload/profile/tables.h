@@ -40,7 +40,8 @@ struct tables {
 	size_t mapping_count, mapping_capacity;
 	size_t function_count, function_capacity, function_key_capacity;
 	size_t location_count, location_capacity, location_key_capacity, location_limit;
-	size_t layout_left; /* bytes that layouts of modules may still take */
+	uint64_t modules_ns; /* CPU time for what a module costs once */
+	size_t layout_left;  /* bytes that layouts of modules may still take */
 	struct lookup mapping_lookup, function_lookup, location_lookup;
 	struct places places;
 };

@@ -281,7 +281,7 @@ static void tells_lives(void **unused)
 	extract_free(&extract);
 }
 
-/* Intervals are of the window, the totals of the recording. */
+/* Calls and intervals are of the window. Those of call() are not in the time that is told here. */
 static void tells_host_calls(void **unused)
 {
 	const struct chunk *chunk = &extract.chunk;
@@ -290,6 +290,9 @@ static void tells_host_calls(void **unused)
 	three_lives();
 	make((struct extract_wish){ 0 });
 	assert_int_equal(chunk->interval_count, 3);
+	assert_int_equal(extract.intervals_dropped, 2);
+	assert_int_equal(chunk->hostcall_count, 1);
+	assert_int_equal(chunk->hostcalls[0].count, 2);
 	extract_free(&extract);
 	make((struct extract_wish){ .since_ns = UINT64_C(2) * SECOND_NS });
 	assert_int_equal(chunk->interval_count, 2);
@@ -301,13 +304,61 @@ static void tells_host_calls(void **unused)
 	assert_int_equal(chunk->hostcall_count, 1);
 	assert_string_equal(text(chunk->hostcalls[0].name), "env.log");
 	assert_string_equal(text(chunk->hostcalls[0].module), "(other)");
-	assert_int_equal(chunk->hostcalls[0].count, 2);
+	assert_int_equal(chunk->hostcalls[0].count, 1);
+	assert_int_equal(extract.before.stats[STAT_HOSTCALLS_UNTOLD], 0);
 	extract_free(&extract);
 	profile_forget_history(profile, UINT64_C(3) * SECOND_NS);
 	profile_chunk(profile, UINT64_C(4) * SECOND_NS);
 	make((struct extract_wish){ 0 });
 	assert_int_equal(chunk->interval_count, 0);
 	assert_int_equal(chunk->life_count, 1);
+	extract_free(&extract);
+}
+
+/* What is called in a recording that is over is in the window still. */
+static void calls_of_two_recordings(void **unused)
+{
+	const struct chunk *chunk = &extract.chunk;
+
+	(void)unused;
+	call();
+	profile_chunk(profile, UINT64_C(2) * SECOND_NS);
+	profile_restart(profile, UINT64_C(2) * SECOND_NS);
+	call();
+	call();
+	profile_chunk(profile, UINT64_C(3) * SECOND_NS);
+	make((struct extract_wish){ 0 });
+	assert_int_equal(chunk->hostcall_count, 1);
+	assert_int_equal(chunk->hostcalls[0].count, 3);
+	assert_true(chunk->hostcalls[0].total_ns >= chunk->hostcalls[0].longest_ns);
+	assert_int_equal(extract.intervals_dropped, 3);
+	extract_free(&extract);
+}
+
+/* More functions than are kept for so long: the oldest calls are counted, and not told. */
+static void too_many_calls(void **unused)
+{
+	enum { FUNCTIONS = 20, CALLS = FUNCTIONS * (HISTORY_CHUNKS - 1) };
+	const struct chunk *chunk = &extract.chunk;
+	uint64_t told = 0;
+	char name[8];
+
+	(void)unused;
+	for (uint64_t i = 0; i < HISTORY_CHUNKS + 5; i++) {
+		for (int k = 0; k < FUNCTIONS; k++) {
+			int size = snprintf(name, sizeof(name), "f%d", k);
+
+			hostcalls_count(hostcalls_name("env", 3, name, (size_t)size), 0, 0);
+		}
+		profile_chunk(profile, (2 + i) * SECOND_NS);
+	}
+	make((struct extract_wish){ 0 });
+	assert_int_equal(chunk->hostcall_count, FUNCTIONS);
+	for (size_t i = 0; i < chunk->hostcall_count; i++)
+		told += chunk->hostcalls[i].count;
+	assert_true(told == BYGONE_CALLS);
+	assert_true(told - extract.before.stats[STAT_HOSTCALLS_UNTOLD] >= CALLS);
+	assert_true(told - extract.before.stats[STAT_HOSTCALLS_UNTOLD] <= CALLS + FUNCTIONS);
 	extract_free(&extract);
 }
 
@@ -368,6 +419,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bounds, start, end),
 		cmocka_unit_test_setup_teardown(tells_lives, start, end),
 		cmocka_unit_test_setup_teardown(tells_host_calls, start, end),
+		cmocka_unit_test_setup_teardown(calls_of_two_recordings, start, end),
+		cmocka_unit_test_setup_teardown(too_many_calls, start, end),
 		cmocka_unit_test(bounds_what_is_bygone),
 		cmocka_unit_test_setup_teardown(memory_fails, start, end),
 	};

@@ -406,10 +406,48 @@ static void test_noise(void **unused)
 
 #define RESOLVE_TEST(test) cmocka_unit_test_setup(test, start)
 
+/* ---- functions that were told one by one ----------------------------------------------------- */
+
+enum { TOLD_PC = 0x7000100, TOLD_OBJECT = 0x9000 };
+
+static void test_told_code_is_where_its_module_has_it(void **unused)
+{
+	(void)unused;
+	fake_told.pc = TOLD_PC;
+	fake_told.place = code + WORK;
+	assert_string_equal(stack_of(GUEST_SAMPLE(TOLD_PC, code + WORK), STACKS_HOSTCALLS),
+			    "200 1ff");
+	/* memory for such code, and nobody told what is there */
+	fake_told.space = &fake.entries[0];
+	stack_of(GUEST_SAMPLE(code + WORK), STACKS_HOSTCALLS);
+	assert_int_equal(resolved.frames[0].kind, FRAME_JIT);
+	assert_int_equal(resolved.frames[0].address, code + WORK);
+	memset(&fake_told, 0, sizeof(fake_told));
+}
+
+/* The interpreter's frame gives way to the function that it is of, if that is known. */
+static void test_marked_words_name_interpreted_functions(void **unused)
+{
+	const uint64_t marked = SAMPLE_MARK | (TOLD_OBJECT + 1);
+
+	(void)unused;
+	assert_string_equal(
+		stack_of(GUEST_SAMPLE(code + WORK, code + WORK, marked), STACKS_HOSTCALLS),
+		"200 1ff");
+	fake_told.object = TOLD_OBJECT;
+	fake_told.place = code + WORK + 8;
+	assert_string_equal(
+		stack_of(GUEST_SAMPLE(code + WORK, code + WORK, marked), STACKS_HOSTCALLS),
+		"200 208");
+	memset(&fake_told, 0, sizeof(fake_told));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RESOLVE_TEST(test_leaf_and_callers),
+		RESOLVE_TEST(test_told_code_is_where_its_module_has_it),
+		RESOLVE_TEST(test_marked_words_name_interpreted_functions),
 		RESOLVE_TEST(test_the_generation_counts),
 		RESOLVE_TEST(test_glue_is_for_full_stacks),
 		RESOLVE_TEST(test_activations_are_separated),
