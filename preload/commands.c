@@ -14,6 +14,7 @@
 #include "preload/profile/profile.h"
 #include "preload/sampler/sampler.h"
 #include "preload/session.h"
+#include "preload/spending.h"
 
 enum { HZ_MAX = 10000 };
 
@@ -45,6 +46,19 @@ static void add_totals(struct protocol_text *text)
 	protocol_add_number(text, "instances", totals.instances);
 }
 
+/* The cost in millionths of the process's CPU time; left out while it is not known. */
+static void add_cost(struct protocol_text *text, const struct session *session)
+{
+	struct spending_state spending = spending_now();
+
+	protocol_add_number(text, "hz_divisor",
+			    session->runs && spending.divisor != 0 ? spending.divisor : 1);
+	if (session->runs && spending.cost_ppm != UINT32_MAX)
+		protocol_add_number(text, "cost_ppm", spending.cost_ppm);
+	protocol_add_number(text, "budget_ppm", config_budget(config_current(), session->hz));
+	protocol_add_number(text, "delivery_ns", spending.delivery_ns);
+}
+
 static void add_status(struct protocol_text *text)
 {
 	struct session session = session_now();
@@ -55,6 +69,7 @@ static void add_status(struct protocol_text *text)
 	protocol_add(text, "state", state_name(&session));
 	protocol_add_number(text, "has_guest", session.has_guest);
 	protocol_add_number(text, "hz", session.hz);
+	add_cost(text, &session);
 	protocol_add(text, "stacks", stacks_names[session.stacks]);
 	protocol_add(text, "clock", session.runs ? sampler_info().clock_name : "");
 	protocol_add_number(text, "since_unix_ns", session.is_wanted ? session.since_unix_ns : 0);

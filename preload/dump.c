@@ -27,7 +27,8 @@ static void encode(const struct extract *extract, struct pb_writer *out)
 	struct writer_info facts;
 	struct chunk_head head;
 
-	output_describe(&facts);
+	output_describe(&facts, extract->start_ns);
+	facts.intervals_dropped = extract->intervals_dropped;
 	facts.own_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - extract->before.own_cpu_ns;
 	facts.process_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - extract->before.process_cpu_ns;
 	head = (struct chunk_head){ start_unix_ns, facts.period_ns };

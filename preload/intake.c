@@ -2,6 +2,7 @@
 /* intake.c - what comes to our thread from the others: loads, samples, waits. Threads: ours. */
 #include "preload/intake.h"
 
+#include "preload/base/clock.h"
 #include "preload/base/log.h"
 #include "preload/load/load.h"
 #include "preload/load/parked.h"
@@ -16,7 +17,8 @@
 #include "symtab/symtab.h"
 
 static struct {
-	uint64_t worked; /* generation up to which loads were taken in */
+	uint64_t worked;   /* generation up to which loads were taken in */
+	uint64_t loads_ns; /* CPU time for them */
 } self;
 
 static void on_added(const struct symtab_entry *entry)
@@ -35,6 +37,11 @@ static void on_added(const struct symtab_entry *entry)
 	output_note_engine(module_engine(entry->module), module_engine_version(entry->module));
 }
 
+static void on_listed(const struct module *module)
+{
+	output_note_engine(module_engine(module), module_engine_version(module));
+}
+
 static void on_retired(uint32_t loading, uint64_t died)
 {
 	unwind_retire_image(loading, died);
@@ -49,14 +56,26 @@ static uint64_t current_generation(void)
 
 void intake_loads(void)
 {
-	static const struct load_observer observer = { .added = on_added, .retired = on_retired };
+	static const struct load_observer observer = {
+		.added = on_added,
+		.retired = on_retired,
+		.listed = on_listed,
+	};
+
+	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	self.worked = load_work(&observer);
+	self.loads_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+}
+
+uint64_t intake_loads_ns(void)
+{
+	return self.loads_ns;
 }
 
 void intake_prepare(const struct sample *sample)
 {
-	if (sample->generation > self.worked)
+	if (sample->generation > self.worked || load_waits())
 		intake_loads();
 }
 

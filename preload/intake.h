@@ -12,6 +12,9 @@ struct sample;
 /* Takes in what was announced. */
 void intake_loads(void);
 
+/* CPU time that this has taken. */
+uint64_t intake_loads_ns(void);
+
 /* Code that was loaded since, if SAMPLE is of it: its names first. */
 void intake_prepare(const struct sample *sample);
 

@@ -19,6 +19,7 @@
 #include "preload/control/control.h"
 #include "preload/fork.h"
 #include "preload/output.h"
+#include "preload/runtime/opened.h"
 #include "preload/sampler/sampler.h"
 #include "preload/session.h"
 #include "preload/wake.h"
@@ -71,6 +72,7 @@ __attribute__((constructor)) static void start(void)
 	state.wake = wake_up;
 	state.on_watch = on_watch;
 	state.on_first_guest = on_first_guest;
+	state.on_opened = runtime_opened;
 	atomic_store_explicit(&state.on, true, memory_order_release);
 	errno = saved_errno;
 }

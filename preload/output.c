@@ -27,6 +27,7 @@
 #include "preload/sampler/waiting.h"
 #include "preload/session.h"
 #include "preload/sig/thread.h"
+#include "preload/spending.h"
 
 enum { MAX_ENGINES = 8 };
 
@@ -45,8 +46,9 @@ static struct {
 	struct config config; /* of the session: with its hz and stacks */
 	uint64_t start_ns;    /* of the recording, CLOCK_MONOTONIC */
 	struct history_counters
-		before; /* when it began; all 0: it counts from the process's start */
-	int last_file;	/* of the session before, finished; 0: none */
+		before;		/* when it began; all 0: it counts from the process's start */
+	int last_file;		/* of the session before, finished; 0: none */
+	uint64_t began_unix_ns; /* first time that anything was described; 0: not yet */
 } self;
 
 /* DIRECTORY with each % doubled, so that the pattern's own are the only ones. */
@@ -278,11 +280,13 @@ static void tell_launcher(const char *path)
 	close(fd);
 }
 
-void output_describe(struct writer_info *info)
+void output_describe(struct writer_info *info, uint64_t start_ns)
 {
 	static const char *const stacks[] = { "guest", "hostcalls", "full" };
 	struct sampler_info clock = sampler_info();
 
+	if (self.began_unix_ns == 0)
+		self.began_unix_ns = clock_ns(CLOCK_REALTIME);
 	*info = (struct writer_info){
 		.clock_name = clock.clock_name,
 		.clock_why = clock.why,
@@ -291,9 +295,12 @@ void output_describe(struct writer_info *info)
 		.period_ns = 1000000000u / self.config.hz,
 		.own_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - self.before.own_cpu_ns,
 		.process_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - self.before.process_cpu_ns,
+		.began_unix_ns = self.began_unix_ns,
 		.engines = (const char *const *)self.engines,
 		.engine_count = self.engine_count,
+		.delivery_ns = spending_now().delivery_ns,
 	};
+	info->rate_count = spending_rates(start_ns, &info->rates);
 }
 
 static void write_chunk(uint64_t now_ns)
@@ -304,7 +311,7 @@ static void write_chunk(uint64_t now_ns)
 	chunk.stats_before = self.before.stats;
 	if (self.writer == NULL || (chunk.sample_count == 0 && !self.has_file))
 		return;
-	output_describe(&info);
+	output_describe(&info, self.start_ns);
 	info.intervals_dropped = profile_intervals_dropped(self.profile);
 	if (writer_append(self.writer, &chunk, &info) != 0 || self.has_file)
 		return;
@@ -316,7 +323,9 @@ void output_write(uint64_t now_ns)
 {
 	if (self.profile == NULL)
 		return;
+	spending_begin();
 	write_chunk(now_ns);
+	spending_end();
 	if (is_due_for_rotation(now_ns))
 		rotate(now_ns, ROTATE_BUDGET_NS);
 }
@@ -375,6 +384,7 @@ void output_fork_child(void)
 	self.profile = NULL;
 	self.has_file = false;
 	self.last_file = 0;
+	self.began_unix_ns = 0;
 	/* What the parent counted is the parent's. The clocks of CPU time begin anew. */
 	note_counters(0);
 	self.before.own_cpu_ns = self.before.process_cpu_ns = 0;

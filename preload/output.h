@@ -60,8 +60,8 @@ int output_file(void);
 /* The path of that file; "" when there is none. */
 const char *output_path(void);
 
-/* What is said of the recording in each chunk. */
-void output_describe(struct writer_info *info);
+/* What is said of a recording that began at START_NS (CLOCK_MONOTONIC) in each chunk. */
+void output_describe(struct writer_info *info, uint64_t start_ns);
 
 /* In the child of a fork: the parent's recording is the parent's; the child gets its own at its
  * first sample. */

@@ -11,10 +11,13 @@
 #include "preload/base/clock.h"
 #include "preload/base/log.h"
 #include "preload/base/state.h"
+#include "preload/load/hostcalls.h"
+#include "preload/load/parked.h"
 #include "preload/output.h"
 #include "preload/sampler/sampler.h"
 #include "preload/sampler/waiting.h"
 #include "preload/sig/handler.h"
+#include "preload/spending.h"
 #include "preload/wake.h"
 #include "preload/worker.h"
 
@@ -53,6 +56,7 @@ static int begin(void)
 
 	set_up_handler();
 	output_begin(hz, self.now.stacks);
+	spending_start(hz);
 	error = sampler_start(hz, config->memory / 2);
 	if (error != 0)
 		return error;
@@ -83,6 +87,14 @@ void session_first_guest(void)
 		log_line(LOG_ERROR, "no samples will be taken: %s", strerror(-error));
 }
 
+/* Calls are counted, and waits of asynchronous ones timed, whether or not anybody wants to know. */
+static void forget_until_now(void)
+{
+	if (hostcalls_are_exact())
+		hostcalls_forget();
+	parked_skip();
+}
+
 int session_start(const struct session *wish)
 {
 	int error = 0;
@@ -100,8 +112,10 @@ int session_start(const struct session *wish)
 		snprintf(self.now.by, sizeof(self.now.by), "%s", wish->by);
 		self.until_ns = 0;
 		self.now.is_wanted = true;
-		if (self.now.has_guest)
+		if (self.now.has_guest) {
+			forget_until_now();
 			error = begin();
+		}
 		self.now.is_wanted = error == 0;
 	}
 	pthread_mutex_unlock(&self.lock);
