@@ -51,6 +51,59 @@ static wasmtime_component_t *component_load(wasm_engine_t *engine, const struct 
 	return component;
 }
 
+#if WASMTIME_VERSION_MAJOR >= 45
+/* So many instructions between two polls. */
+enum { FUEL_PER_POLL = 200000 };
+
+static void finish(const char *what, wasmtime_call_future_t *future, wasmtime_error_t **error)
+{
+	while (!wasmtime_call_future_poll(future))
+		;
+	wasmtime_call_future_delete(future);
+	check(what, *error, NULL);
+}
+
+static void instantiate_async(const wasmtime_component_linker_t *linker,
+			      wasmtime_context_t *context, const wasmtime_component_t *component,
+			      wasmtime_component_instance_t *instance)
+{
+	wasmtime_error_t *error = NULL;
+
+	check("fuel", wasmtime_context_set_fuel(context, UINT64_MAX / 2), NULL);
+	check("yield", wasmtime_context_fuel_async_yield_interval(context, FUEL_PER_POLL), NULL);
+	finish("instantiate",
+	       wasmtime_component_linker_instantiate_async(linker, context, component, instance,
+							   &error),
+	       &error);
+}
+
+static void call_async(const wasmtime_component_func_t *function, wasmtime_context_t *context,
+		       const wasmtime_component_val_t args[1])
+{
+	wasmtime_error_t *error = NULL;
+
+	finish("call",
+	       wasmtime_component_func_call_async(function, context, args, 1, NULL, 0, &error),
+	       &error);
+}
+#else
+static void instantiate_async(const wasmtime_component_linker_t *linker,
+			      wasmtime_context_t *context, const wasmtime_component_t *component,
+			      wasmtime_component_instance_t *instance)
+{
+	(void)linker, (void)context, (void)component, (void)instance;
+	fprintf(stderr, "host: no async components in the C API of wasmtime %d\n",
+		WASMTIME_VERSION_MAJOR);
+	exit(1);
+}
+
+static void call_async(const wasmtime_component_func_t *function, wasmtime_context_t *context,
+		       const wasmtime_component_val_t args[1])
+{
+	(void)function, (void)context, (void)args;
+}
+#endif
+
 static void component_call(wasmtime_context_t *context, wasmtime_component_instance_t *instance,
 			   const struct options *options)
 {
@@ -69,8 +122,12 @@ static void component_call(wasmtime_context_t *context, wasmtime_component_insta
 	for (uint64_t i = 0; options->cpu_ms > 0 ? call_cpu_ms() < end_ms : i < options->calls;
 	     i++) {
 		args[0].of.u32 = argument_next(options);
-		check("call", wasmtime_component_func_call(&function, context, args, 1, NULL, 0),
-		      NULL);
+		if (options->is_async)
+			call_async(&function, context, args);
+		else
+			check("call",
+			      wasmtime_component_func_call(&function, context, args, 1, NULL, 0),
+			      NULL);
 	}
 }
 
@@ -82,8 +139,12 @@ void component_run(wasm_engine_t *engine, const struct options *options)
 	wasmtime_context_t *context = wasmtime_store_context(store);
 	wasmtime_component_instance_t instance;
 
-	check("instantiate",
-	      wasmtime_component_linker_instantiate(linker, context, component, &instance), NULL);
+	if (options->is_async)
+		instantiate_async(linker, context, component, &instance);
+	else
+		check("instantiate",
+		      wasmtime_component_linker_instantiate(linker, context, component, &instance),
+		      NULL);
 	component_call(context, &instance, options);
 	printf("component: done\n");
 	wasmtime_store_delete(store);

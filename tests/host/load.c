@@ -38,6 +38,9 @@ wasm_engine_t *load_engine(const struct options *options)
 #if WASMTIME_VERSION_MAJOR < 43
 		wasmtime_config_async_support_set(config, true);
 #endif
+#if WASMTIME_VERSION_MAJOR >= 45
+		wasmtime_config_wasm_component_model_async_set(config, true);
+#endif
 		wasmtime_config_consume_fuel_set(config, true);
 	}
 	return wasm_engine_new_with_config(config);

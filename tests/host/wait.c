@@ -22,9 +22,11 @@ static struct timespec time_of(uint32_t us)
  */
 static bool interrupted(const char *what)
 {
-	if (errno == EINTR)
-		perror(what);
-	return errno == EINTR;
+	bool was_signal = errno == EINTR;
+
+	if (was_signal)
+		perror(what); /* which may change errno */
+	return was_signal;
 }
 
 static void expect(bool condition, const char *what)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * frames.c - a host that registers unwind tables by itself, in every way. Arguments: the guest,
- * what to do: cycles, bulk, odd, late, variants. It prints what happened; `bulk` says on stderr how
- * long a call took.
+ * what to do: cycles, bulk, odd, late, variants, and for `bulk` how many each of its threads
+ * registers. It prints what happened; `bulk` says on stderr how much CPU time that took.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "guest.h"
@@ -17,7 +18,7 @@
 extern void __register_frame(const void *begin);
 extern void __deregister_frame(const void *begin);
 
-enum { THREADS = 8, CYCLES = 1000, BULK_THREADS = 4, EACH = 2500, TABLE = 80, PAGE = 4096 };
+enum { THREADS = 8, CYCLES = 1000, BULK_THREADS = 4, TABLE = 80, PAGE = 4096 };
 
 static void put32(uint8_t *at, uint32_t value)
 {
@@ -77,6 +78,7 @@ static void on_threads(int count, void *(*body)(void *))
 /* ---- bulk ------------------------------------------------------------------------------------ */
 
 static uint8_t *memory, *code;
+static int each;
 
 static int order(int thread, int i)
 {
@@ -84,39 +86,47 @@ static int order(int thread, int i)
 	case 0: /* as they came */
 		return i;
 	case 1:
-		return EACH - 1 - i;
-	default: /* every 7919th: a prime that does not divide EACH */
-		return (int)((long)i * 7919 % EACH);
+		return each - 1 - i;
+	default: /* every 7919th: a prime, which must not divide it */
+		return (int)((long)i * 7919 % each);
 	}
 }
 
 static void *bulk(void *number)
 {
 	int thread = (int)(intptr_t)number;
-	uint8_t *mine = memory + (size_t)thread * EACH * TABLE;
+	uint8_t *mine = memory + (size_t)thread * (size_t)each * TABLE;
 
-	for (int i = 0; i < EACH; i++) {
+	for (int i = 0; i < each; i++) {
 		make_table(mine + (size_t)i * TABLE,
-			   (uintptr_t)code + ((size_t)thread * EACH + (size_t)i) * 16, 16);
+			   (uintptr_t)code + ((size_t)thread * (size_t)each + (size_t)i) * 16, 16);
 		__register_frame(mine + (size_t)i * TABLE);
 	}
-	for (int i = 0; i < EACH; i++)
+	for (int i = 0; i < each; i++)
 		__deregister_frame(mine + (size_t)order(thread, i) * TABLE);
 	return NULL;
 }
 
+static uint64_t cpu_ms(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
+}
+
 static void run_bulk(void)
 {
-	size_t count = (size_t)BULK_THREADS * EACH;
+	size_t count = (size_t)BULK_THREADS * (size_t)each;
 	uint64_t start;
 
 	memory = mmap(NULL, count * TABLE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		      0);
 	code = mmap(NULL, count * 16, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	guest_expect(memory != MAP_FAILED && code != MAP_FAILED, "memory");
-	start = guest_now_ms();
+	start = cpu_ms();
 	on_threads(BULK_THREADS, bulk);
-	fprintf(stderr, "bulk %llu ms\n", (unsigned long long)(guest_now_ms() - start));
+	fprintf(stderr, "bulk %llu ms\n", (unsigned long long)(cpu_ms() - start));
 }
 
 /* ---- odd ones -------------------------------------------------------------------------------- */
@@ -227,8 +237,9 @@ int main(int argc, char **argv)
 	static uint8_t early[TABLE];
 	const char *what;
 
-	guest_expect(argc == 3, "usage: frames GUEST WHAT");
+	guest_expect(argc >= 3, "usage: frames GUEST WHAT [EACH]");
 	what = argv[2];
+	each = argc > 3 ? atoi(argv[3]) : 2500;
 	/* Before anybody knows of a guest. */
 	make_table(early, (uintptr_t)code_page(), PAGE);
 	__register_frame(early);

@@ -31,7 +31,7 @@ void guest_expect(bool condition, const char *what)
 	syscall(231 /* exit_group: whatever the case is about */, BAD);
 }
 
-void guest_load(const char *path)
+static void load(const char *path, wasm_config_t *config)
 {
 	FILE *file = fopen(path, "rb");
 	uint8_t *bytes = malloc(1 << 20);
@@ -40,9 +40,22 @@ void guest_load(const char *path)
 	guest_expect(file != NULL && bytes != NULL, path);
 	size = fread(bytes, 1, 1 << 20, file);
 	fclose(file);
-	engine = wasm_engine_new();
+	engine = wasm_engine_new_with_config(config);
 	guest_expect(wasmtime_module_new(engine, bytes, size, &module) == NULL, "no module");
 	free(bytes);
+}
+
+void guest_load(const char *path)
+{
+	load(path, wasm_config_new());
+}
+
+void guest_load_without_threads(const char *path)
+{
+	wasm_config_t *config = wasm_config_new();
+
+	wasmtime_config_parallel_compilation_set(config, false);
+	load(path, config);
 }
 
 static wasm_trap_t *on_import(void *env, wasmtime_caller_t *caller, const wasmtime_val_t *args,

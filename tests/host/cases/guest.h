@@ -17,6 +17,9 @@ extern "C" {
 /* Once, before all else: the module in the file PATH. */
 void guest_load(const char *path);
 
+/* The same; the engine compiles on the calling thread, and makes none that stay. */
+void guest_load_without_threads(const char *path);
+
 /* Calls its export `run` until the calling thread has used so much CPU time; own store, kept. */
 void guest_burn(unsigned int cpu_ms);
 

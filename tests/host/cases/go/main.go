@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // main.go - a Go host over the C API: goroutines that move between threads, with Go's own signal
-// handling, while a guest of another one is sampled. Argument: the guest.
+// handling, while a guest of another one is sampled. Arguments: the guest; with a second one only
+// one of them calls it, for half a second, and the program ends.
 package main
 
 /*
@@ -46,7 +47,9 @@ func main() {
 	for i := 0; i < 200; i++ {
 		go func(i int) {
 			sum := fibonacci(20) + len(deep(200).some)
-			if i%10 == 0 {
+			if len(os.Args) > 2 && i == 0 {
+				C.guest_burn(500)
+			} else if len(os.Args) == 2 && i%10 == 0 {
 				C.guest_burn(150)
 			}
 			time.Sleep(time.Millisecond)
