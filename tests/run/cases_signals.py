@@ -52,6 +52,19 @@ def go_host():
     expect(samples > 400, f"{samples} samples")
 
 
+@test("22 Go host that ends soon, by system call")
+def short_go_host():
+    """No destructor runs, and nobody sees it end: what it did is written all the while."""
+    program = HOSTS / "cases/host_go"
+    if not program.exists():
+        raise Skip("no go compiler when the hosts were built")
+    with harness.folder() as path:
+        run, files = preloaded(path, [str(program), SPLIT, "soon"], GUESTPROF_HZ="1000")
+        expect(run.status == 0 and run.stdout.startswith("go: sum "), f"{run.status}: {harness.tail(run.stderr)}")
+        # 500 but for the last tenth of a second, and the first one's beginning
+        expect(cases.total(files) > 100, f"{cases.total(files)} samples")
+
+
 def own_use(when, how):
     """A host that uses SIGPROF sees what it would see alone; and is sampled."""
     command = case("sigprof", SPLIT, when, how)
@@ -64,6 +77,22 @@ def own_use(when, how):
 for when in ("early", "late"):
     for how in ("handler", "restart", "signal", "ignore", "itimer"):
         test("23 SIGPROF is the host's: {}, {}", when, how)(own_use)
+
+
+def moves(hz, how):
+    """The host begins to handle the signal of the clock: that leaves it to the host, says so once, and goes on."""
+    command = case("sigprof", SPLIT, "late", how)
+    with harness.folder() as path:
+        run, files = preloaded(path, command, GUESTPROF_HZ=str(hz), GUESTPROF_LOG="info")
+        same_as_without(run, Run(command))
+        expect(run.stderr.count("sampling with signal 26") == 1, run.stderr)
+        # 100 ms before, 300 ms after.
+        cpu_ms = sum(sample.cpu_ns for sample in cases.profile(files).samples) / 1e6
+    expect(cpu_ms > 200, f"{cpu_ms:.0f} ms sampled")
+
+
+test("23 SIGPROF becomes the host's: {} Hz, {}", 100, "restart")(moves)
+test("23 SIGPROF becomes the host's: {} Hz, {}", 1000, "itimer")(moves)
 
 
 @test("23 SIGPROF is ignored or blocked from the start")
@@ -92,6 +121,9 @@ def blocked(way, what, hz):
     with harness.folder() as path:
         run, files = preloaded(path, case("masks", SPLIT, way, what), GUESTPROF_HZ=str(hz), GUESTPROF_LOG="info")
         expect(run.status == 0 and run.stdout == "pending 0, waited for 0, readable 0\n", run.stdout + run.stderr)
+        if what == "born" and not files:  # no thread had a sample, and it was said why
+            expect("blocks signal" in run.stderr, f"nothing said of it: {run.stderr}")
+            return
         profile = cases.profile(files)
         cpu_ms = sum(sample.cpu_ns for sample in profile.samples) / 1e6
     # Open: 2 threads of 13 times 60 ms; 0.9 of 600 ms and more.
@@ -119,6 +151,24 @@ def too_fast():
     print(f"# at 10,000 Hz {run.seconds:.2f} s, alone {alone:.2f} s")
     expect(run.seconds < 5 * alone + 5, f"{run.seconds:.1f} s, alone {alone:.1f} s")
     expect(profile.total() > 100, f"{profile.total()} samples")
+
+
+@test("28 four threads on two cores have equal shares: {} Hz", 250)
+@test("28 four threads on two cores have equal shares: {} Hz", 1000)
+def equal_shares(hz):
+    """Each uses 600 ms of CPU time and is sampled by a clock of its own; within 10 % of each other."""
+    command = harness.host(harness.NEWEST, "split.wasm", "run", "threads=4", "cpu_ms=600")
+    with harness.folder() as path:
+        run, files = preloaded(path, command, GUESTPROF_HZ=str(hz))
+        expect(run.status == 0, f"{run.status}: {harness.tail(run.stderr)}")
+        used = {}
+        for sample in cases.profile(files).samples:
+            thread = sample.labels.get("thread_id")
+            used[thread] = used.get(thread, 0) + sample.cpu_ns / 1e6
+    shares = [cpu_ms / sum(used.values()) for cpu_ms in used.values() if cpu_ms > 100]
+    expect(len(shares) == 4, f"{used}")
+    # A thread's first moments, before it has its clock, are a few hundredths of that.
+    expect(all(0.225 <= share <= 0.275 for share in shares), f"shares {shares}, ms {used}")
 
 
 @test("29 nothing forbidden in the handler, with 400 short threads")

@@ -115,33 +115,6 @@ def too_quick():
         expect("guestprof: no samples: " in run.stderr, run.stderr)
 
 
-@test("bad input: 2 and one line")
-def bad_input():
-    with harness.folder() as path:
-        (path / "garbage").write_bytes(bytes(range(256)) * 40)
-        (path / "empty").write_bytes(b"")
-        for words in (["report", path / "garbage"], ["report", path / "absent"], ["report", path / "empty"],
-                      ["report", "--no-such-option"], ["export", "--to", "nothing", path / "garbage"],
-                      ["no-such-command"], ["report", path],
-                      ["export", "--to", "folded", "--sources", path, path / "garbage"],
-                      ["diff", "--sources", path, path / "garbage", path / "garbage"]):
-            run = guestprof(*words, cwd=path)
-            expect(run.status == 2, f"{words}: status {run.status}")
-            expect(len(run.stderr.splitlines()) == 1 and run.stderr.startswith("guestprof"), f"{words}: {run.stderr}")
-
-
-@test("no samples: 3")
-def no_samples():
-    # sample types samples/count and cpu/nanoseconds, strings, nothing else
-    strings = ["", "samples", "count", "cpu", "nanoseconds"]
-    profile = b"".join(b"\x32" + bytes([len(s)]) + s.encode() for s in strings)
-    profile += b"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04"
-    with harness.folder() as path:
-        (path / "none.pb").write_bytes(profile)
-        run = guestprof("report", path / "none.pb")
-        expect(run.status == 3, f"status {run.status}: {run.stderr}")
-
-
 @test("--version and --help")
 def version():
     for word in ("--version", "--help"):

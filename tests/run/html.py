@@ -250,6 +250,8 @@ def sources():
         page = chromium().open((path / "lines.html").as_uri())
         page.wait("showFunction([0, 1].find((fn) => functionName(fn) === 'f1')); toggleSource()")
         row = page.wait("[...document.querySelector('#source tr.here').cells].map((cell) => cell.textContent)")
+        said = page.wait("describe(flame.tree, flame.tree.unit.findIndex((unit, i) => i > 0 && functionName(unitFunction(unit)) === 'f1')).join('|')")
+        expect("src/file_1.rs:2" in said, f"no source line in the tooltip: {said}")
         expect(row == ["50.0 %", "50.0 %", "3", "        let x = \"</script>\";"], f"the line: {row}")
         is_quiet(page, (path / "lines.html").as_uri())
 
@@ -269,6 +271,49 @@ def views():
         expect(wanted <= names and not unwanted & names, f"view {view} shows {names}")
         expect(page.wait("flame.tree.total[0][0]") == whole, f"view {view} loses samples")
     is_quiet(page, export(file))
+
+
+@test("html: what changed, in colours")
+def changes():
+    """Of a thousand samples each: red is more, blue less, grey what sampling twice would give."""
+    shares = {"grew": (200, 400), "shrank": (390, 200), "noise": (410, 400)}
+    for side, name in enumerate(("before", "after")):
+        (place() / f"{name}.pb").write_bytes(synthetic.counted({fn: counts[side] for fn, counts in shares.items()}))
+    out = place() / "change.html"
+    run = Run([str(GUESTPROF), "diff", "--to", "html", "-o", str(out), str(place() / "before.pb"), str(place() / "after.pb")])
+    expect(run.status == 0, f"diff: status {run.status}: {tail(run.stderr)}")
+    page = chromium().open(out.as_uri())
+    expect([page.text(f"#heads dl:nth-child({i}) h2") for i in (1, 2)] == ["before", "after"], page.text("#heads"))
+
+    def seen(name):
+        """Colour of the frame, beside its label; what is said of it."""
+        x, depth, node = page.wait("(() => { let at; flame.rows.forEach((row, depth) => row.forEach((r) => {"
+                                   f"if (nodeLabel(flame.tree, r.node) === '{name}') at = [r.right - 8, depth, r.node]; }})); return at; }})()")
+        # of a copy: Chromium complains of a canvas that is read more than once
+        red, _, blue, _ = page.wait("(() => { const copy = document.createElement('canvas').getContext('2d');"
+                                    f"copy.drawImage(flame.canvas, -{int(x)}, -{depth * ROW + 3});"
+                                    "return [...copy.getImageData(0, 0, 1, 1).data]; })()")
+        colour = "red" if red > blue + 40 else "blue" if blue > red + 40 else "grey"
+        return colour, page.wait(f"describe(flame.tree, {node}).join('\\n')")
+
+    for dark in (False, True):
+        if dark:
+            page.wait("byId('graph').focus()")
+            page.key("d")
+            painted(page)
+        for name, colour, said in (("grew", "red", "+20.0 points"), ("shrank", "blue", "-19.0 points"),
+                                   ("noise", "grey", "no more than the sampling error")):
+            shown, words = seen(name)
+            expect(shown == colour and said in words, f"{name}, dark {dark}: {shown}: {words}")
+        expect("before 20.0 % (200 samples), after 40.0 % (400 samples)" in seen("grew")[1], seen("grew")[1])
+    near(percent(type_search(page, "^grew$")), 40, "matched after")
+    page.wait("byId('side').value = 0; byId('side').dispatchEvent(new Event('change'))")
+    painted(page)
+    near(percent(page.text("#matched")), 20, "matched before")
+    page.wait("showTable(true)")
+    rows = page.wait("[...document.querySelectorAll('#functions tbody tr')].map((row) => row.textContent)")
+    expect(any("grew" in row and "(is 40.0 %)" in row for row in rows), f"the table: {rows}")
+    is_quiet(page, out.as_uri())
 
 
 def many_stacks(file):

@@ -19,6 +19,7 @@ import tempfile
 
 sys.path.insert(0, sys.path[0] + "/lib")
 import harness
+import live
 import pprof
 import synthetic
 from harness import ENGINES, GUESTPROF, PPROF, PYTHON, ROOT, Run, Skip, expect, tail, test
@@ -180,6 +181,30 @@ def double():
     names = lambda seen: {row["instance"]: row["samples"] for row in seen["groups"][0]["instances"]}
     expect(names(twice) == {name: 2 * count for name, count in names(single).items()}, "instances")
     expect("count twice" in guestprof("report", one, one)[1], "it is not told")
+
+
+@test("reading: several recordings of one process are of one process")
+def one_process():
+    """Sessions here; files of a rotation are no other. Instances and their number are the process's, not the file's."""
+    with live.live(live.busy(threads=1), GUESTPROF_START="0") as there:
+        for _ in range(2):
+            expect(there.run("start", "--hz", "1000").status == 0, "start")
+            live.wait_for(lambda: there.status()["samples"] > 50)
+            expect(there.run("stop").status == 0, "stop")
+        files = sorted(there.folder.glob("guestprof.*"))
+        expect(len(files) == 2, f"{files}")
+        parts = [pprof.read(file) for file in files]
+        guestprof("merge", "-o", there.folder / "whole.pb", *files)
+        for words in (files, [there.folder / "whole.pb"]):
+            seen = report("--by", "instance", *words)
+            process, = seen["processes"]
+            expect(process["pid"] == there.pid and seen["samples"] == sum(part.total() for part in parts), f"{process}")
+            # where they begin and how long they last is of two clocks, which are not read at once
+            known_ns = sum(part.duration_ns for part in parts)
+            expect(0.5 * known_ns <= process["duration_ns"] <= known_ns, f"{process['duration_ns']} ns, not {known_ns}")
+            group, = seen["groups"]
+            expect(group["instances_created"] == 1 and len(group["instances"]) == 1, f"{group}")
+            expect(group["instances"][0]["samples"] > sum(part.total() for part in parts) - 20, f"{group['instances']}")
 
 
 @test("reading: instances of two processes stay apart")

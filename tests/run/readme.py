@@ -6,6 +6,7 @@ import re
 import sys
 
 sys.path.insert(0, sys.path[0] + "/lib")
+import cases
 import harness
 from harness import ENGINES, PYTHON, ROOT, Run, environment, expect, folder, tail, test
 
@@ -30,6 +31,18 @@ def picture():
     shown = re.search(r"<!-- picture:.*?-->\n(.*?)<!-- end of picture -->", text, re.S).group(1)
     for part in ("$ guestprof report", "GROUP", "HOTTEST FUNCTION", "samples", "blur", "resize", "encode"):
         expect(part in shown, f"no {part!r} in it")
+
+
+@test("README: each promise names a test that is there")
+def promises():
+    text = (ROOT / "README.md").read_text()
+    section = re.search(r"^## What guestprof promises your process\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    if section is None:
+        return
+    rows = [line for line in section.group(1).splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    without = [row for row in rows[1:] if not re.search(r"`(tests|scripts)/", row.split(" | ")[-1])]
+    expect(len(rows) > 20 and not without, f"{len(rows)} rows, without a test: {without[:2]}")
+    cases.check_named_tests(section.group(1), len(rows))
 
 
 @test("README: its pictures of viewers are there, small, and all of them shown")

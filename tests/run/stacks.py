@@ -134,7 +134,7 @@ def split_and_sleep():
             place = tuple(frame.name for frame in sample.frames if frame.kind in ("guest", "host"))
             waits[place] = waits.get(place, 0) + sample.wall_ns / 1e9
     slept = waits.pop(("rest", "naps", "env.sleep", "[clock_nanosleep]"), 0)
-    expect(abs(slept - 1.6) <= 0.05 * 1.6, f"slept {slept:.3f} s, not 1.6; others: {waits}")
+    expect(abs(slept - 1.6) <= 0.12 * 1.6, f"slept {slept:.3f} s, not 1.6; others: {waits}")
     expect(sum(waits.values()) < 0.08, f"waits elsewhere: {waits}")
     expect_split(profile)
 

@@ -451,6 +451,28 @@ def hostile_html():
     expect(len(re.findall("<script", text)) == len(re.findall("</script", text)), "scripts do not pair up")
 
 
+@test("hostile names: what the other commands say")
+def hostile_commands():
+    """Names of functions in changes and findings, the module's in lines for the user; and arguments that are hostile."""
+    recording, wasm, part = hostile_recording(), place() / "hostile.wasm", place() / "part.pb"
+    module = next(iter(pprof.read(recording).counts("wasm_module")))
+    for status, words in (
+            (1, ["audit", "--module", "x", recording]), (3, ["share", "--module", "x", "-o", part, recording]),
+            (0, ["share", "--module", module, "-o", part, recording]), (1, ["audit", "--label", "a=b", part]),
+            (0, ["audit", "--module", module, "--against", recording, part]), (0, ["report", "-n", "100", part]),
+            (0, ["diff", "--to", "folded", recording, recording]), (0, ["diff", "--to", "html", recording, recording]),
+            (0, ["id", recording]), (0, ["id", "--json", wasm]), (0, ["id", "--names", wasm]), (0, ["id", "--match", wasm, recording]),
+            (0, ["merge", "-o", place() / "merged.pb", recording]), (0, ["report", "--module", module, recording]),
+            (0, ["symbolize", "--wasm", wasm, "-o", place() / "named.pb", recording]),
+            (0, ["report", "--by", "label:\x1b[2J", recording]), (3, ["report", "--module", "\x1b[2J", recording]),
+            (2, ["report", "--include", "\x1b[2J", recording]), (2, ["report", "\x1b[2J\u202e.pb"]), (2, ["\x1b[2J"])):
+        run = Run([str(GUESTPROF), *map(str, words)])
+        expect(run.status == status, f"{words}: status {run.status}, not {status}: {tail(run.stderr)}")
+        text = run.output.decode("utf-8")
+        nothing_raw(text.replace("\t", " ") if "html" in words else text, f"{words}: standard output")
+        nothing_raw(run.stderr, f"{words}: standard error")
+
+
 # ---- size ------------------------------------------------------------------------------------------------------
 
 SECONDS, MEMORY_KIB, SLOW_MACHINE = 2, 200 * 1024, 3
@@ -463,26 +485,37 @@ def large():
     return file
 
 
-def measured_export(to, *options):
-    """(file, seconds of CPU, KiB of memory at most)."""
-    out = place() / ("large." + FORMATS[to])
-    command = [str(GUESTPROF), "export", "--to", to, *options, "-o", str(out), str(large())]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment()) as process:
+@functools.lru_cache(maxsize=None)
+def halves():
+    """The same in two recordings."""
+    large()
+    files = [place() / f"{name}-half.pb" for name in ("first", "second")]
+    for file, part in zip(files, (f":{synthetic.SECONDS // 2}", f"{synthetic.SECONDS // 2}:")):
+        run = Run([str(GUESTPROF), "merge", "--time", part, "-o", str(file), str(large())])
+        expect(run.status == 0, f"merge: {tail(run.stderr)}")
+    return files
+
+
+def measured(what, *words, out=None):
+    """Runs `guestprof WORDS` within the limits of time and memory."""
+    with subprocess.Popen([str(GUESTPROF), *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          env=environment()) as process:
         said = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    expect(process.returncode == 0, f"export to {to}: {tail(said)}")
-    return out, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+    expect(process.returncode == 0, f"{what}: {tail(said)}")
+    seconds, memory_kib = usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+    size = f", {out.stat().st_size / 1e6:.2f} MB" if out else ""
+    print(f"#   {what}: {seconds:.2f} s, {memory_kib // 1024} MiB{size}", flush=True)
+    expect(memory_kib < MEMORY_KIB, f"{what}: {memory_kib} KiB of memory")
+    expect(seconds < SECONDS * SLOW_MACHINE, f"{what}: {seconds:.1f} s of CPU")
 
 
 def export_large(to):
     if not has_format(to):
         raise Skip(f"this build does not export {to}")
-    large()
-    out, seconds, memory_kib = measured_export(to)
-    print(f"#   {to}: {seconds:.2f} s, {memory_kib // 1024} MiB, {out.stat().st_size / 1e6:.2f} MB", flush=True)
-    expect(memory_kib < MEMORY_KIB, f"{memory_kib} KiB of memory")
-    expect(seconds < SECONDS * SLOW_MACHINE, f"{seconds:.1f} s of CPU")
+    out = place() / ("large." + FORMATS[to])
+    measured(to, "export", "--to", to, "-o", out, large(), out=out)
     if to == "firefox":
         expect(out.stat().st_size < 5_000_000, f"{out.stat().st_size} bytes")
         check_firefox(out, "--samples", "100000", "--tracks", "30")
@@ -492,6 +525,18 @@ def export_large(to):
 
 for each in FORMATS:
     test("1,000 instances, 2,000 functions, 100,000 samples: {}", each)(export_large)
+
+
+@test("1,000 instances, 2,000 functions, 100,000 samples: report, diff, merge, share, audit")
+def others_large():
+    out = place() / "tenant.pb"
+    measured("report", "report", "--tree", large())
+    measured("diff", "diff", *halves())
+    measured("diff to html", "diff", "--to", "html", "-o", place() / "halves.html", *halves())
+    measured("merge", "merge", "-o", place() / "whole.pb", *halves())
+    measured("share", "share", "--module", "module0.wasm", "-o", out, large(), out=out)
+    measured("audit", "audit", "--module", "module0.wasm", "--against", large(), out)
+
 
 if __name__ == "__main__":
     status = harness.main()

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""cases.py - what the tests of known faults share: a program of tests/host/cases, preloaded, and its recordings."""
+"""cases.py - what the tests of known faults share: a program of tests/host/cases, preloaded, and its recordings;
+and whether the tests that a text names are there."""
+
+import re
+import sys
 
 import harness
 import pprof
@@ -28,3 +32,17 @@ def profile(files):
 
 def total(files):
     return sum(pprof.read(file).total() for file in files)
+
+
+def check_named_tests(text, least):
+    """TEXT names tests as `FILE`: `NAME`, the beginning of it at least: each must exist."""
+    named = re.findall(r"`(tests/[\w/.]+)`: `([^`]+)`", text)
+    harness.expect(len(named) >= least, f"{len(named)} tests are named")
+    known = {}
+    for file, name in named:
+        if file not in known:
+            path = harness.ROOT / file
+            known[file] = path.read_text() if path.suffix == ".c" else Run([sys.executable, str(path), "--list"]).stdout
+        lines = known[file].splitlines()
+        found = name in known[file] if file.endswith(".c") else any(line.startswith(name) for line in lines)
+        harness.expect(found, f"{file} has no test {name!r}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""synthetic.py - a large recording made of numbers, as preload/encode/recording.h describes it."""
+"""synthetic.py - recordings made of numbers: a large one, as preload/encode/recording.h describes it; small ones."""
 
 import random
 
@@ -71,6 +71,19 @@ def sample(texts, keys, stack, group, instance, at):
                  + label("wasm_instance", f"{module}#{instance}") + label("wasm_state", "guest")
                  + label("thread_name", f"worker-{instance % 8}") + number("thread_id", 100 + instance % 8)
                  + number("time", at))
+
+
+def counted(functions):
+    """A profile, none of ours, of {function: samples}; of one frame each."""
+    texts = Texts()
+    rows = [field(1, field(1, texts.id("samples")) + field(2, texts.id("count"))),
+            field(3, field(1, 1) + field(5, texts.id("app.wasm")))]
+    for number, (name, count) in enumerate(functions.items(), 1):
+        rows.append(field(5, field(1, number) + field(2, texts.id(name))))
+        rows.append(field(4, field(1, number) + field(2, 1) + field(4, field(1, number))))
+        rows.append(field(2, field(1, number) + field(2, count)
+                          + field(3, field(1, texts.id("wasm_module")) + field(2, texts.id("app.wasm")))))
+    return b"".join(texts.fields + rows)
 
 
 def recording(path, samples=100000, instances=1000, functions=2000, groups=40, stacks=20000, seed=1):
