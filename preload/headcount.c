@@ -27,6 +27,7 @@ enum { UNDECIDED, COUNTED, LEFT_OUT };
 static struct {
 	atomic_int ours;    /* UNDECIDED until headcount_leave_out() */
 	atomic_uint *count; /* libc's; written before `ours` */
+	bool is_looked_up, is_forked;
 } self;
 
 static bool is_in(uintptr_t start, uintptr_t end, const void *address, size_t size)
@@ -63,7 +64,10 @@ static bool take_out(atomic_uint *count)
 
 void headcount_leave_out(void)
 {
-	self.count = find_count();
+	/* Not in a child: the loader's lock may be one that the parent held. */
+	if (!self.is_looked_up && !self.is_forked)
+		self.count = find_count();
+	self.is_looked_up = true;
 	atomic_store(&self.ours, self.count != NULL && take_out(self.count) ? LEFT_OUT : COUNTED);
 }
 
@@ -145,4 +149,5 @@ void headcount_leave(void)
 void headcount_fork_child(void)
 {
 	atomic_store(&self.ours, UNDECIDED);
+	self.is_forked = true;
 }

@@ -30,7 +30,8 @@ void headcount_leave(void);
  */
 bool headcount_is_alone(void);
 
-/* In the child of a fork, where libc has begun to count anew. */
+/* In the child of a fork, where libc has begun to count anew. The loader is not asked from now on.
+ */
 void headcount_fork_child(void);
 
 #endif /* PRELOAD_HEADCOUNT_H */

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT
 // torture.cc - a host that does at once what unwinders, loaders and samplers fight over.
 //
-// GUEST PLUGIN SECONDS [gaps]: threads run guests, load and drop modules, throw through several
-// frames, open and close a library that throws, and allocate. A thread that has not got on for
-// STALL_SECONDS ends the program with status 1, and it says since when. With gaps, what each kind
-// of thread did, and the longest time in which one of them did not get on, is printed at the end.
+// GUEST PLUGIN SECONDS [gaps]: threads run guests, also nested, trapping and on fibers, load and
+// drop modules, throw through several frames, open and close a library that throws, allocate, live
+// for some 5 ms, fork and start programs, send each other signals, and add up what must come out
+// the same each time. A thread that has not got on for STALL_SECONDS ends the program with status
+// 1, and it says since when. With gaps, what each kind of thread did, and the longest time in which
+// one of them did not get on, is printed at the end.
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <stdexcept>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -22,7 +27,7 @@
 namespace
 {
 
-constexpr double STALL_SECONDS = 3; // nine threads share two cores
+constexpr double STALL_SECONDS = 3; // sixteen threads share two cores
 
 std::atomic<bool> is_over{ false };
 std::vector<char> guest;
@@ -37,35 +42,112 @@ void must(bool condition, const char *what)
 	_exit(1);
 }
 
-wasmtime_module_t *module_new()
+wasmtime_module_t *module_new(const char *bytes, size_t size)
 {
 	wasmtime_module_t *module = nullptr;
 
-	must(wasmtime_module_new(engine, reinterpret_cast<const uint8_t *>(guest.data()),
-				 guest.size(), &module) == nullptr,
+	must(wasmtime_module_new(engine, reinterpret_cast<const uint8_t *>(bytes), size, &module) ==
+		     nullptr,
 	     "module");
 	return module;
 }
 
+wasmtime_module_t *module_new()
+{
+	return module_new(guest.data(), guest.size());
+}
+
+wasmtime_module_t *module_of_text(const char *text)
+{
+	wasm_byte_vec_t wasm;
+
+	must(wasmtime_wat2wasm(text, std::strlen(text), &wasm) == nullptr, "text");
+	wasmtime_module_t *module = module_new(wasm.data, wasm.size);
+	wasm_byte_vec_delete(&wasm);
+	return module;
+}
+
+// An instance in a store of its own.
+class instance_of
+{
+      public:
+	explicit instance_of(const wasmtime_module_t *module,
+			     wasmtime_func_callback_t import = nullptr)
+	    : store(wasmtime_store_new(engine, nullptr, nullptr)),
+	      context(wasmtime_store_context(store))
+	{
+		wasmtime_instance_t instance;
+		wasmtime_extern_t given, item;
+		wasm_trap_t *trap = nullptr;
+
+		if (import != nullptr) {
+			wasm_functype_t *type = wasm_functype_new_1_0(wasm_valtype_new_i32());
+			given.kind = WASMTIME_EXTERN_FUNC;
+			wasmtime_func_new(context, type, import, nullptr, nullptr, &given.of.func);
+			wasm_functype_delete(type);
+		}
+		must(wasmtime_instance_new(context, module, &given, import != nullptr, &instance,
+					   &trap) == nullptr &&
+			     !trap,
+		     "instance");
+		must(wasmtime_instance_export_get(context, &instance, "run", 3, &item), "export");
+		run = item.of.func;
+	}
+	~instance_of()
+	{
+		wasmtime_store_delete(store);
+	}
+	instance_of(const instance_of &) = delete;
+	instance_of &operator=(const instance_of &) = delete;
+
+	// True when it trapped.
+	bool call(int32_t argument)
+	{
+		const wasmtime_val_t args[1] = { i32(argument) };
+		wasm_trap_t *trap = nullptr;
+
+		must(wasmtime_func_call(context, &run, args, 1, nullptr, 0, &trap) == nullptr,
+		     "call");
+		if (trap == nullptr)
+			return false;
+		wasm_trap_delete(trap);
+		return true;
+	}
+	// On a fiber. The number of polls.
+	int call_on_fiber(int32_t argument)
+	{
+		const wasmtime_val_t args[1] = { i32(argument) };
+		wasm_trap_t *trap = nullptr;
+		wasmtime_error_t *error = nullptr;
+		int polls = 1;
+		wasmtime_call_future_t *future =
+			wasmtime_func_call_async(context, &run, args, 1, nullptr, 0, &trap, &error);
+
+		while (!wasmtime_call_future_poll(future))
+			polls++;
+		wasmtime_call_future_delete(future);
+		must(trap == nullptr && error == nullptr, "call on a fiber");
+		return polls;
+	}
+	static wasmtime_val_t i32(int32_t value)
+	{
+		wasmtime_val_t val;
+
+		val.kind = WASMTIME_I32;
+		val.of.i32 = value;
+		return val;
+	}
+
+	wasmtime_store_t *store;
+	wasmtime_context_t *context;
+
+      private:
+	wasmtime_func_t run;
+};
+
 void run_guest(const wasmtime_module_t *module, int32_t argument)
 {
-	wasmtime_store_t *store = wasmtime_store_new(engine, nullptr, nullptr);
-	wasmtime_context_t *context = wasmtime_store_context(store);
-	wasmtime_instance_t instance;
-	wasmtime_extern_t item;
-	wasm_trap_t *trap = nullptr;
-	wasmtime_val_t args[1];
-
-	must(wasmtime_instance_new(context, module, nullptr, 0, &instance, &trap) == nullptr &&
-		     !trap,
-	     "instance");
-	must(wasmtime_instance_export_get(context, &instance, "run", 3, &item), "export");
-	args[0].kind = WASMTIME_I32;
-	args[0].of.i32 = argument;
-	must(wasmtime_func_call(context, &item.of.func, args, 1, nullptr, 0, &trap) == nullptr &&
-		     !trap,
-	     "call");
-	wasmtime_store_delete(store);
+	must(!instance_of(module).call(argument), "a call that traps");
 }
 
 using clock_type = std::chrono::steady_clock;
@@ -156,6 +238,152 @@ void allocations(progress &done)
 		}
 }
 
+// host -> guest -> host -> guest
+wasm_trap_t *call_back(void *, wasmtime_caller_t *caller, const wasmtime_val_t *args, size_t,
+		       wasmtime_val_t *, size_t)
+{
+	wasmtime_extern_t item;
+	wasm_trap_t *trap = nullptr;
+
+	must(wasmtime_caller_export_get(caller, "inner", 5, &item), "inner export");
+	must(wasmtime_func_call(wasmtime_caller_context(caller), &item.of.func, args, 1, nullptr, 0,
+				&trap) == nullptr,
+	     "inner call");
+	return trap;
+}
+
+void nestings(progress &done)
+{
+	wasmtime_module_t *module = module_of_text(
+		"(module $nested (import \"env\" \"back\" (func $back (param i32)))"
+		"  (func $inner (export \"inner\") (param $n i32)"
+		"    (loop $more (br_if $more (local.tee $n (i32.sub (local.get $n) (i32.const "
+		"1))))))"
+		"  (func $outer (export \"run\") (param $n i32) (call $back (local.get $n))))");
+
+	for (; !is_over; done++) {
+		instance_of instance(module, call_back);
+
+		for (int i = 1; i < 50; i++)
+			must(!instance.call(i * 100), "a nested call that traps");
+	}
+	wasmtime_module_delete(module);
+}
+
+void traps(progress &done)
+{
+	wasmtime_module_t *module = module_of_text(
+		"(module $traps (memory 1)"
+		"  (func $divides (param $n i32) (result i32) (i32.div_s (i32.const 1) (local.get "
+		"$n)))"
+		"  (func $reads (param $n i32) (result i32) (i32.load (i32.const 70000)))"
+		"  (func $stops (param $n i32) (result i32) unreachable)"
+		"  (func (export \"run\") (param $n i32)"
+		"    (if (i32.eqz (local.get $n)) (then (drop (call $divides (local.get $n)))))"
+		"    (if (i32.eq (local.get $n) (i32.const 1)) (then (drop (call $reads (local.get "
+		"$n)))))"
+		"    (drop (call $stops (local.get $n)))))");
+
+	for (; !is_over; done++) {
+		instance_of instance(module);
+
+		for (int i = 0; i < 30; i++)
+			must(instance.call(i % 3), "a call that does not trap");
+	}
+	wasmtime_module_delete(module);
+}
+
+void fibers(progress &done)
+{
+	wasmtime_module_t *module = module_new();
+
+	for (; !is_over; done++) {
+		instance_of instance(module);
+
+		for (int i = 1; i < 10; i++)
+			must(instance.call_on_fiber(i) >= 1, "a fiber");
+	}
+	wasmtime_module_delete(module);
+}
+
+// Threads that live for some 5 ms and run a guest.
+void births(progress &done)
+{
+	wasmtime_module_t *module = module_new();
+
+	for (; !is_over; done++)
+		std::thread([module] {
+			const auto born = clock_type::now();
+
+			while (seconds_since(born) < 0.005)
+				run_guest(module, 5);
+		}).join();
+	wasmtime_module_delete(module);
+}
+
+// Children that exec a program, or leave at once.
+void programs(progress &done)
+{
+	for (int i = 0; !is_over; i++, done++) {
+		const pid_t child = fork();
+		int status = 0;
+
+		must(child >= 0, "fork");
+		if (child == 0) {
+			if (i % 2 == 0)
+				execl("/bin/true", "true", static_cast<char *>(nullptr));
+			_exit(i % 2);
+		}
+		while (waitpid(child, &status, 0) < 0)
+			must(errno == EINTR, "waitpid");
+		must(WIFEXITED(status) && WEXITSTATUS(status) == i % 2, "a child's end");
+		std::this_thread::sleep_for(std::chrono::milliseconds(20)); // not nothing else
+	}
+}
+
+std::atomic<uint64_t> signals_seen{ 0 };
+
+void on_signal(int)
+{
+	const int kept = errno;
+
+	signals_seen++;
+	errno = kept;
+}
+
+// The host's own signals, sent to whoever takes them.
+void signals(progress &done)
+{
+	struct sigaction action = {};
+
+	action.sa_handler = on_signal;
+	action.sa_flags = SA_RESTART;
+	must(sigaction(SIGUSR1, &action, nullptr) == 0, "sigaction");
+	for (uint64_t sent = 0; !is_over; done++) {
+		must(kill(getpid(), SIGUSR1) == 0, "kill");
+		std::this_thread::sleep_for(std::chrono::milliseconds(1)); // a thousand a second
+		must(++sent < 100 || signals_seen > 0, "own signals");
+	}
+}
+
+// In registers that a handler must leave alone.
+double add_up()
+{
+	double sum = 0;
+
+	for (int i = 1; i <= 100000; i++)
+		sum += 1.0 / i * (i % 3 - 1.0);
+	return sum;
+}
+
+void sums(progress &done)
+{
+	static const double first = add_up();
+
+	for (; !is_over; done++)
+		must(add_up() == first, "a sum");
+}
+
 struct job {
 	const char *name;
 	void (*body)(progress &done);
@@ -202,11 +430,22 @@ int main(int count, char **words)
 		const char *name;
 		void (*body)(progress &done);
 	} kinds[] = {
-		{ "guests", guests },		{ "guests", guests },
-		{ "modules", modules },		{ "throws", throws },
-		{ "throws", throws },		{ "libraries", libraries },
-		{ "libraries", libraries },	{ "allocations", allocations },
+		{ "guests", guests },
+		{ "guests", guests },
+		{ "modules", modules },
+		{ "throws", throws },
+		{ "throws", throws },
+		{ "libraries", libraries },
+		{ "libraries", libraries },
 		{ "allocations", allocations },
+		{ "allocations", allocations },
+		{ "nestings", nestings },
+		{ "traps", traps },
+		{ "fibers", fibers },
+		{ "births", births },
+		{ "programs", programs },
+		{ "signals", signals },
+		{ "sums", sums },
 	};
 	std::vector<job> jobs(sizeof(kinds) / sizeof(*kinds));
 	std::vector<std::thread> threads;

@@ -8,6 +8,10 @@ from harness import HOSTS, NEWEST, Run, environment, expect, record
 
 GAP = re.compile(r"^gap (\w+) ([0-9.]+) s, (\d+) times$", re.M)
 NEVER_SECONDS = 5
+KINDS = {"guests", "modules", "throws", "libraries", "allocations", "nestings", "traps", "fibers", "births", "programs", "signals",
+         "sums"}
+# Of the ticks that the clock promises for the process's CPU time.
+LEAST_DELIVERED = 0.8
 
 
 def command(seconds):
@@ -20,7 +24,7 @@ def gaps(run):
     longest = {}
     for kind, seconds, _ in GAP.findall(run.stdout):
         longest[kind] = max(longest.get(kind, 0), float(seconds))
-    expect(len(longest) == 5, f"gaps of {longest}")
+    expect(set(longest) == KINDS, f"gaps of {longest}")
     return longest
 
 
@@ -44,3 +48,12 @@ def expect_calm(with_us, without):
 
 def expect_whole(profile):
     whole.expect_complete(profile, 0.99, 500)
+
+
+def expect_delivered(profile, hz):
+    """The clock kept most of its promise, and what came is in the recording or in a counter."""
+    stats, promised = profile.stats, profile.info[11] / 1e9 * hz
+    share = stats["signals"] / promised
+    lost = sum(count for name, count in stats.items() if name.startswith("lost_"))
+    print(f"#   {100 * share:.1f} % of {promised:.0f} ticks came, {lost} samples lost", flush=True)
+    expect(share >= LEAST_DELIVERED, f"{stats['signals']} of {promised:.0f} ticks came")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""torture.py - a minute of throws, dlopen and modules: no thread stands still, beside a run without guestprof."""
+"""torture.py - a minute of everything at once: no thread stands still, beside a run without guestprof."""
 
 import sys
 
@@ -22,7 +22,7 @@ def minute(hz):
 
 
 for each in (1000, 4000):
-    test("a minute of throws, dlopen and modules at {} Hz, whole stacks", each)(minute)
+    test("a minute of all at once at {} Hz, whole stacks", each)(minute)
 
 if __name__ == "__main__":
     sys.exit(harness.main())
