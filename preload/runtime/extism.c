@@ -19,7 +19,7 @@
 #include "preload/load/load.h"
 #include "preload/runtime/pointer_map.h"
 
-/* extism.h, libextism 1.0 to 1.13; extism-sys 1.41.0. */
+/* extism.h as extism-sys 1.41.0 has it. */
 EXPORT uintptr_t extism_plugin_new(uintptr_t wasm, uintptr_t size, uintptr_t functions,
 				   uintptr_t function_count, uintptr_t with_wasi, uintptr_t error);
 EXPORT uintptr_t extism_plugin_new_with_fuel_limit(uintptr_t wasm, uintptr_t size,
