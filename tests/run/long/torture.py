@@ -14,11 +14,12 @@ SECONDS = 60
 
 def minute(hz):
     """Alone before and after, so that a machine that gets busier is not held against anybody."""
-    before = turmoil.plain(SECONDS)
-    profile, gaps = turmoil.recorded(SECONDS, hz)
-    after = turmoil.plain(SECONDS)
+    before = turmoil.plain(SECONDS, True)
+    profile, gaps = turmoil.recorded(SECONDS, hz, True)
+    after = turmoil.plain(SECONDS, True)
     turmoil.expect_calm(gaps, {kind: max(before[kind], after[kind]) for kind in before})
     turmoil.expect_whole(profile)
+    turmoil.expect_delivered(profile, hz)
 
 
 for each in (1000, 4000):
