@@ -47,9 +47,12 @@ SIGNAL_SAFE static uintptr_t find_last(const struct ranges *ranges, uintptr_t sp
 		}
 		/* One by one: up to the block's first word, or the slice's. */
 		for (unsigned int i = 0; i < CPU_BLOCK / 8 && at > sp; i++) {
+			uintptr_t call;
+
 			at -= 8;
 			/* The call before it is in the range: pointers to its start are none. */
-			if (ranges_find(ranges, cpu_word(at) - 1) != NULL)
+			call = cpu_word(at) - 1;
+			if (call >= start && call < end && ranges_find(ranges, call) != NULL)
 				return at;
 		}
 	}
