@@ -72,7 +72,7 @@ static int dump_history(struct extract_wish wish, struct dump *dump)
 static void close_chunk(void)
 {
 	if (sampler_runs())
-		output_write(clock_ns(CLOCK_MONOTONIC));
+		output_write();
 }
 
 static int dump_file(int fd, struct dump *dump)

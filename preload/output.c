@@ -210,9 +210,7 @@ static bool is_due_for_rotation(uint64_t now_ns)
 
 	if (rotate->files == 0 || self.config.exact_output)
 		return false;
-	/* The turn may have begun before the first sample opened the recording. */
-	if (rotate->age_ns != 0 && now_ns > self.start_ns &&
-	    now_ns - self.start_ns >= rotate->age_ns)
+	if (rotate->age_ns != 0 && now_ns - self.start_ns >= rotate->age_ns)
 		return self.has_file || profile_is_full(self.profile);
 	return self.has_file && rotate->size != 0 && writer_size(self.writer) >= rotate->size;
 }
@@ -303,6 +301,10 @@ void output_describe(struct writer_info *info, uint64_t start_ns)
 	info->rate_count = spending_rates(start_ns, &info->rates);
 }
 
+/*
+ * Up to NOW_NS: of now, and not of when the turn began. Its first sample may have opened the
+ * recording since, and a chunk must not end before it begins.
+ */
 static void write_chunk(uint64_t now_ns)
 {
 	struct writer_info info;
@@ -319,8 +321,10 @@ static void write_chunk(uint64_t now_ns)
 	tell_launcher(writer_path(self.writer));
 }
 
-void output_write(uint64_t now_ns)
+void output_write(void)
 {
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
 	if (self.profile == NULL)
 		return;
 	spending_begin();
@@ -330,8 +334,9 @@ void output_write(uint64_t now_ns)
 		rotate(now_ns, ROTATE_BUDGET_NS);
 }
 
-void output_end(uint64_t now_ns)
+void output_end(void)
 {
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	bool has_file;
 
 	if (self.profile != NULL)
@@ -342,12 +347,12 @@ void output_end(uint64_t now_ns)
 		self.last_file = open(writer_path(self.writer), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-void output_finish(uint64_t now_ns)
+void output_finish(void)
 {
 	struct session session = session_now();
 
 	if (self.profile != NULL)
-		write_chunk(now_ns);
+		write_chunk(clock_ns(CLOCK_MONOTONIC));
 	/* There was a guest, but no sample of it: that is not the same as none. */
 	if (!self.has_file && session.has_guest && session.is_wanted)
 		tell_launcher("-");

@@ -40,13 +40,13 @@ void output_begin(uint32_t hz, enum stacks stacks);
  * Writes what is new; then, when the file is old or large enough (GUESTPROF_ROTATE), the next one
  * begins.
  */
-void output_write(uint64_t now_ns);
+void output_write(void);
 
 /* A session has ended: writes what is new and gives the file its final name. */
-void output_end(uint64_t now_ns);
+void output_end(void);
 
 /* The same at the end of the process: nothing can follow. */
-void output_finish(uint64_t now_ns);
+void output_finish(void);
 
 /* For dump.c. The profile, NULL when there is none; borrowed. */
 struct profile *output_profile(void);

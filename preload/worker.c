@@ -145,7 +145,7 @@ static void sample(uint64_t now)
 	unwind_forget_images(drained);
 	if (now < self.next_chunk_ns)
 		return;
-	output_write(now);
+	output_write();
 	spending_judge(now);
 	instance_reclaim();
 	self.next_chunk_ns = now + chunk_ns(now);
@@ -156,7 +156,7 @@ void worker_rest(void)
 	atomic_store(&self.is_sampling, false);
 	intake_samples();
 	intake_parked();
-	output_end(clock_ns(CLOCK_MONOTONIC));
+	output_end();
 }
 
 static void take_turn(void)
@@ -189,7 +189,7 @@ static void last_turn(void)
 		intake_samples();
 		intake_parked();
 	}
-	output_finish(clock_ns(CLOCK_MONOTONIC));
+	output_finish();
 	control_close();
 }
 

@@ -118,12 +118,12 @@ def memory_only():
 
 
 def expect_calls(profile, count, what):
-    """COUNT calls of env.note, each told as an interval or as one that has none; at a window's edge a few of a turn are not."""
+    """COUNT calls of env.note, each told as an interval or as one that has none."""
     found = sum(row.get(4, 0) for (name, _), row in profile.hostcalls.items() if name == "env.note")
-    expect(0.97 * count <= found <= count, f"{what}: {found} calls, not {count}: {profile.hostcalls}")
+    expect(found == count, f"{what}: {found} calls, not {count}: {profile.hostcalls}")
     timed = len(profile.intervals) + profile.info.get(14, 0)
-    expect(0.97 * count <= timed <= count, f"{what}: {len(profile.intervals)} intervals and {profile.info.get(14, 0)} calls "
-           f"without, not {count}")
+    expect(timed == count, f"{what}: {len(profile.intervals)} intervals and {profile.info.get(14, 0)} calls without, "
+           f"not {count}")
 
 
 def dumped_calls(output):
