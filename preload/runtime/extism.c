@@ -301,46 +301,37 @@ uintptr_t extism_plugin_call_with_host_context(uintptr_t plugin, uintptr_t funct
 
 /* ---- what the kernel's code is run for ------------------------------------------------------- */
 
-HOOK(extism_plugin_error);
-uintptr_t extism_plugin_error(uintptr_t plugin, uintptr_t unused)
+/* It is asked something about PLUGIN. FRAME: of the wrapper. */
+static uintptr_t ask(uintptr_t (*real)(uintptr_t plugin, uintptr_t unused), uintptr_t plugin,
+		     uintptr_t unused, void *frame)
 {
-	__typeof__(&extism_plugin_error) real = REAL(extism_plugin_error);
-	struct activation activation = enter(plugin, __builtin_frame_address(0));
+	struct activation activation = enter(plugin, frame);
 	uintptr_t result = real(plugin, unused);
 
 	guest_leave(activation);
 	return result;
+}
+
+HOOK(extism_plugin_error);
+uintptr_t extism_plugin_error(uintptr_t plugin, uintptr_t unused)
+{
+	return ask(REAL(extism_plugin_error), plugin, unused, __builtin_frame_address(0));
 }
 
 HOOK(extism_plugin_output_length);
 uintptr_t extism_plugin_output_length(uintptr_t plugin, uintptr_t unused)
 {
-	__typeof__(&extism_plugin_output_length) real = REAL(extism_plugin_output_length);
-	struct activation activation = enter(plugin, __builtin_frame_address(0));
-	uintptr_t result = real(plugin, unused);
-
-	guest_leave(activation);
-	return result;
+	return ask(REAL(extism_plugin_output_length), plugin, unused, __builtin_frame_address(0));
 }
 
 HOOK(extism_plugin_output_data);
 uintptr_t extism_plugin_output_data(uintptr_t plugin, uintptr_t unused)
 {
-	__typeof__(&extism_plugin_output_data) real = REAL(extism_plugin_output_data);
-	struct activation activation = enter(plugin, __builtin_frame_address(0));
-	uintptr_t result = real(plugin, unused);
-
-	guest_leave(activation);
-	return result;
+	return ask(REAL(extism_plugin_output_data), plugin, unused, __builtin_frame_address(0));
 }
 
 HOOK(extism_plugin_reset);
 uintptr_t extism_plugin_reset(uintptr_t plugin, uintptr_t unused)
 {
-	__typeof__(&extism_plugin_reset) real = REAL(extism_plugin_reset);
-	struct activation activation = enter(plugin, __builtin_frame_address(0));
-	uintptr_t result = real(plugin, unused);
-
-	guest_leave(activation);
-	return result;
+	return ask(REAL(extism_plugin_reset), plugin, unused, __builtin_frame_address(0));
 }

@@ -19,83 +19,48 @@ EXPORT int openat64(int folder, const char *path, int flags, ...);
 EXPORT FILE *fopen(const char *path, const char *mode);
 EXPORT FILE *fopen64(const char *path, const char *mode);
 
-/* DESCRIPTOR below 0: it was not opened. */
-static inline void opened(const char *path, int descriptor)
+/* Returns DESCRIPTOR; below 0: it was not opened. */
+static inline int opened(const char *path, int descriptor)
 {
 	if (descriptor >= 0 && state.on_opened != NULL)
 		state.on_opened(path, descriptor);
+	return descriptor;
 }
 
-/* The mode is there only with these flags (open(2)). */
-static mode_t mode_of(int flags, va_list arguments)
-{
-	if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE)
-		return va_arg(arguments, mode_t);
-	return 0;
-}
+/* The argument behind FLAGS, which is there only with these flags (open(2)). */
+#define MODE_BEHIND(flags)                                                      \
+	({                                                                      \
+		va_list arguments;                                              \
+		mode_t mode = 0;                                                \
+		va_start(arguments, flags);                                     \
+		if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) \
+			mode = va_arg(arguments, mode_t);                       \
+		va_end(arguments);                                              \
+		mode;                                                           \
+	})
 
 HOOK_PLAIN(open);
 int open(const char *path, int flags, ...)
 {
-	__typeof__(&open) real = REAL(open);
-	va_list arguments;
-	int descriptor;
-	mode_t mode;
-
-	va_start(arguments, flags);
-	mode = mode_of(flags, arguments);
-	va_end(arguments);
-	descriptor = real(path, flags, mode);
-	opened(path, descriptor);
-	return descriptor;
+	return opened(path, REAL(open)(path, flags, MODE_BEHIND(flags)));
 }
 
 HOOK_PLAIN(open64);
 int open64(const char *path, int flags, ...)
 {
-	__typeof__(&open64) real = REAL(open64);
-	va_list arguments;
-	int descriptor;
-	mode_t mode;
-
-	va_start(arguments, flags);
-	mode = mode_of(flags, arguments);
-	va_end(arguments);
-	descriptor = real(path, flags, mode);
-	opened(path, descriptor);
-	return descriptor;
+	return opened(path, REAL(open64)(path, flags, MODE_BEHIND(flags)));
 }
 
 HOOK_PLAIN(openat);
 int openat(int folder, const char *path, int flags, ...)
 {
-	__typeof__(&openat) real = REAL(openat);
-	va_list arguments;
-	int descriptor;
-	mode_t mode;
-
-	va_start(arguments, flags);
-	mode = mode_of(flags, arguments);
-	va_end(arguments);
-	descriptor = real(folder, path, flags, mode);
-	opened(path, descriptor);
-	return descriptor;
+	return opened(path, REAL(openat)(folder, path, flags, MODE_BEHIND(flags)));
 }
 
 HOOK_PLAIN(openat64);
 int openat64(int folder, const char *path, int flags, ...)
 {
-	__typeof__(&openat64) real = REAL(openat64);
-	va_list arguments;
-	int descriptor;
-	mode_t mode;
-
-	va_start(arguments, flags);
-	mode = mode_of(flags, arguments);
-	va_end(arguments);
-	descriptor = real(folder, path, flags, mode);
-	opened(path, descriptor);
-	return descriptor;
+	return opened(path, REAL(openat64)(folder, path, flags, MODE_BEHIND(flags)));
 }
 
 HOOK_PLAIN(fopen);
