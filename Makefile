@@ -81,7 +81,7 @@ LINKS_lines := lines symtab
 # the command as a whole: its rooms serve each other
 LINKS_cmd := cmd symbolize report live doctor fleet lines share export read encode base control symtab
 $(foreach room,symbolize report live doctor fleet,$(eval LINKS_$(room) := $(LINKS_cmd)))
-LINKS_preload := preload encode profile unwind load sig hook base symtab
+LINKS_preload := preload sampler encode profile unwind load sig hook base symtab
 
 UNIT_SOURCES := $(wildcard tests/unit/*/*_test.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SOURCES))

@@ -10,8 +10,6 @@
  */
 #include "preload/headcount.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +18,7 @@
 #include <unistd.h>
 
 #include "preload/hook/hook.h"
+#include "preload/sampler/tasks.h"
 
 enum { DECISION_US = 1000 };
 enum { UNDECIDED, COUNTED, LEFT_OUT };
@@ -87,18 +86,11 @@ static const char *field(const char *text, int number)
 /* The main thread stays as a zombie until all others are gone. Its wait status, or -1: not gone. */
 static int main_thread_ended(void)
 {
-	char path[64], text[1024];
+	char text[1024];
 	const char *at;
-	ssize_t length;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%ld/stat", syscall(SYS_getpid));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (tasks_read_file((pid_t)syscall(SYS_getpid), "stat", text, sizeof(text)) < 0)
 		return -1;
-	length = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[length > 0 ? length : 0] = '\0';
 	at = field(text, STATE);
 	if (at == NULL || *at != 'Z')
 		return -1;
