@@ -15,6 +15,7 @@
 #include "preload/base/clock.h"
 #include "preload/base/config.h"
 #include "preload/base/log.h"
+#include "preload/base/readfull.h"
 #include "symtab/symtab.h"
 #include "symtab/wasmpack.h"
 
@@ -72,21 +73,6 @@ static bool is_entry(const char *name)
 
 /* ---- read ------------------------------------------------------------------------------------ */
 
-static bool read_all(int fd, uint8_t *bytes, size_t size)
-{
-	size_t at = 0;
-	ssize_t got = 1;
-
-	while (at < size && got > 0) {
-		got = read(fd, bytes + at, size - at);
-		if (got > 0)
-			at += (size_t)got;
-		else if (got < 0 && errno == EINTR)
-			got = 1;
-	}
-	return at == size;
-}
-
 /* The bytes of the file NAME, which counts as used now; NULL. */
 static uint8_t *read_entry(int folder, const char *name, uint64_t limit, size_t *size)
 {
@@ -101,7 +87,7 @@ static uint8_t *read_entry(int folder, const char *name, uint64_t limit, size_t 
 		*size = (size_t)status.st_size;
 		bytes = malloc(*size);
 	}
-	if (bytes != NULL && !read_all(fd, bytes, *size)) {
+	if (bytes != NULL && !readfull(fd, bytes, *size)) {
 		free(bytes);
 		bytes = NULL;
 	}

@@ -7,7 +7,6 @@
  */
 #include "preload/load/wasmfiles.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -18,7 +17,9 @@
 #include <unistd.h>
 
 #include "preload/base/log.h"
+#include "preload/base/readfull.h"
 #include "preload/load/parse.h"
+#include "symtab/cursor.h"
 #include "symtab/symtab.h"
 
 enum { FILES = 64, MAX_FILE = 256 << 20, MAX_MATCHED = 16 << 20, MAX_SECTIONS = 4096 };
@@ -147,20 +148,6 @@ static int open_again(const struct file *file)
 	return -1;
 }
 
-/* An unsigned LEB128 of 32 bits at *AT, which moves on. False at END. */
-static bool take_number(const uint8_t **at, const uint8_t *end, uint32_t *number)
-{
-	*number = 0;
-	for (unsigned int shift = 0; shift < 32 && *at < end; shift += 7) {
-		uint8_t byte = *(*at)++;
-
-		*number |= (uint32_t)(byte & 0x7f) << shift;
-		if ((byte & 0x80) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Functions that the core module in DESCRIPTOR defines: only heads of sections are read. */
 static uint32_t count_functions(int descriptor)
 {
@@ -173,15 +160,17 @@ static uint32_t count_functions(int descriptor)
 		return NO_MODULE;
 	for (int section = 0; section < MAX_SECTIONS; section++) {
 		ssize_t length = pread(descriptor, head, sizeof(head), offset);
-		const uint8_t *at = head + 1, *end = head + (length > 0 ? length : 0);
-		uint32_t size, count;
+		struct cursor cursor = cursor_of(head, length > 0 ? (size_t)length : 0);
+		uint8_t id = cursor_u8(&cursor);
+		uint32_t size = cursor_uleb32(&cursor), count;
 
-		if (length < 2 || !take_number(&at, end, &size))
+		if (cursor.failed)
 			break;
-		offset += (at - head) + (off_t)size;
-		if (head[0] != SECTION_FUNCTION)
+		offset += (off_t)cursor_offset(&cursor) + (off_t)size;
+		if (id != SECTION_FUNCTION)
 			continue;
-		return take_number(&at, end, &count) && count < NO_MODULE ? count : NO_MODULE;
+		count = cursor_uleb32(&cursor);
+		return !cursor.failed && count < NO_MODULE ? count : NO_MODULE;
 	}
 	return NO_MODULE;
 }
@@ -239,20 +228,6 @@ static bool choose(uint32_t functions, struct file *chosen)
 	return best != NULL && chosen->path != NULL;
 }
 
-static bool read_all(int descriptor, uint8_t *bytes, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t got = pread(descriptor, bytes + done, size - done, (off_t)done);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
-	}
-	return true;
-}
-
 static struct wasmbin *read_binary(const struct file *file)
 {
 	size_t size = (size_t)file->status.st_size;
@@ -260,7 +235,7 @@ static struct wasmbin *read_binary(const struct file *file)
 	uint8_t *bytes = descriptor >= 0 ? malloc(size) : NULL;
 	struct wasmbin *wasm = NULL;
 
-	if (bytes != NULL && read_all(descriptor, bytes, size))
+	if (bytes != NULL && readfull(descriptor, bytes, size))
 		wasm = parse_wasm_now(bytes, size);
 	if (descriptor >= 0)
 		close(descriptor);
