@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from peers import Way, newest, pprof, ways
+from peers import Table, Way, newest, pprof, ways
 
 PARTS = ("straight", "loop", "calls", "host")
 SECONDS = 3
@@ -53,7 +53,7 @@ def run(guest, parts, rounds, way=None, folder="/"):
              guest["epoch" if way.epoch else "plain"], parts, rounds]
     with open(f"{folder}/err" if folder != "/" else os.devnull, "wb") as err:
         process = subprocess.Popen(list(map(str, words)), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=err, env={**os.environ, **{k: str(v) for k, v in way.environment.items()}})
+                                   stderr=err, env=way.whole_environment())
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
@@ -147,11 +147,7 @@ def main():
     parser = argparse.ArgumentParser(prog="accuracy.py")
     parser.add_argument("-o", dest="file", help="also write the table there")
     options = parser.parse_args()
-    lines, known = [], ways()
-
-    def write(line):
-        print(line, flush=True)
-        lines.append(line)
+    write, known = Table(), ways()
     with tempfile.TemporaryDirectory(prefix="guestprof-accuracy-") as name:
         top = pathlib.Path(name)
         (top / "guest.wat").write_text(GUEST)
@@ -173,8 +169,7 @@ def main():
             found = {part: counts.get(part, 0) / total for part in (*PARTS, "other")}
             off = max(abs(found[part] - shares[part]) for part in PARTS)
             write(f"| {way} | " + " | ".join(f"{100 * found[part]:.1f}" for part in (*PARTS, "other")) + f" | {100 * off:.1f} | {total:.0f} |")
-    if options.file:
-        pathlib.Path(options.file).write_text("\n".join(lines) + "\n")
+    write.save(options.file)
 
 
 if __name__ == "__main__":

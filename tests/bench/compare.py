@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from peers import BUILD, ENGINES, ROOT, newest, ways
+from peers import BUILD, ENGINES, ROOT, Table, newest, ways
 
 GUESTS = BUILD / "bench/guests"
 ROUNDS, QUICK_ROUNDS = 10, 2
@@ -44,10 +44,9 @@ class Cost:
 
     def __init__(self, guest, way):
         with tempfile.TemporaryDirectory(prefix="guestprof-compare-") as folder:
-            environment = {**os.environ, **{key: str(value) for key, value in way.environment.items()}}
             words = list(map(str, command(guest, way)))
             with open(f"{folder}/out", "w+b") as out, open(f"{folder}/err", "w+b") as err:
-                process = subprocess.Popen(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+                process = subprocess.Popen(words, cwd=folder, env=way.whole_environment(), stdin=subprocess.DEVNULL, stdout=out, stderr=err)
                 _, status, usage = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
             text = pathlib.Path(folder, "err").read_text(errors="replace")
@@ -128,16 +127,11 @@ def main():
     names = ["plain", *options.ways.split(",")] if options.ways else QUICK_WAYS if options.quick else known
     chosen = {name: known[name] for name in names if name in known}
     guests = options.guests.split(",") if options.guests else QUICK_GUESTS if options.quick else SIZES
-    lines = []
-
-    def write(line):
-        print(line, flush=True)
-        lines.append(line)
+    write = Table()
     write(f"{datetime.date.today()}, {os.cpu_count()} cores, Linux {platform.release()}, engine {newest('wasmtime-cli-*').name}")
     for guest in guests:
         compare(guest, chosen, options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS), write)
-    if options.file:
-        pathlib.Path(options.file).write_text("\n".join(lines) + "\n")
+    write.save(options.file)
     return 0
 
 

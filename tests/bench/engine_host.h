@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine_host.h - what the benches' hosts share: errors, the thread's clock, a module compiled to a
+ * engine_host.h - what the benches' hosts share: errors, clocks, a module compiled to a
  * file.
  */
 #ifndef TESTS_BENCH_ENGINE_HOST_H
@@ -8,9 +8,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <wasmtime.h>
+
+#include "tests/bench/times.h"
 
 static inline void check(wasmtime_error_t *error, const char *what)
 {
@@ -21,14 +22,6 @@ static inline void check(wasmtime_error_t *error, const char *what)
 	wasmtime_error_message(error, &text);
 	fprintf(stderr, "bench host: %s: %.*s\n", what, (int)text.size, text.data);
 	exit(1);
-}
-
-static inline double thread_cpu_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
 static inline void read_all(const char *path, wasm_byte_vec_t *bytes)

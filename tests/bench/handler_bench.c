@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "preload/base/clock.h"
 #include "preload/sig/handler.h"
 #include "preload/sig/ranges.h"
 #include "preload/sig/ring.h"
@@ -37,21 +38,13 @@ static void on_foreign(int signo, siginfo_t *info, void *context)
 	abort();
 }
 
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void calibrate(void)
 {
-	uint64_t start_ns = clock_ns(), start = __rdtsc();
+	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC), start = __rdtsc();
 
-	while (clock_ns() - start_ns < 50000000)
+	while (clock_ns(CLOCK_MONOTONIC) - start_ns < 50000000)
 		;
-	ns_per_tick = (double)(clock_ns() - start_ns) / (double)(__rdtsc() - start);
+	ns_per_tick = (double)(clock_ns(CLOCK_MONOTONIC) - start_ns) / (double)(__rdtsc() - start);
 }
 
 static void publish(size_t count)

@@ -29,6 +29,10 @@ class Way:
         self.environment, self.before, self.options = environment or {}, list(before), list(options)
         self.epoch, self.delivered = epoch, delivered
 
+    def whole_environment(self):
+        """That of a program that is run so."""
+        return {**os.environ, **{key: str(value) for key, value in self.environment.items()}}
+
 
 def recorded_rate(folder, _text, _seconds):
     """Samples a CPU second of a recording of ours."""
@@ -79,3 +83,18 @@ def ways():
                 "LD_PRELOAD": preload["async-profiler"],
                 "ASPROF_COMMAND": f"start,event={name},interval={event},file=async.collapsed"})
     return found
+
+
+class Table:
+    """Lines that are printed as they come, and kept for a file."""
+
+    def __init__(self):
+        self.lines = []
+
+    def __call__(self, line):
+        print(line, flush=True)
+        self.lines.append(line)
+
+    def save(self, file):
+        if file:
+            pathlib.Path(file).write_text("\n".join(self.lines) + "\n")

@@ -22,6 +22,7 @@
 #include "preload/profile/profile.h"
 #include "preload/sig/ring.h"
 #include "symtab/symtab.h"
+#include "tests/bench/times.h"
 
 enum { RING_SIZE = 64 << 10, FRAMES = 24, SAMPLES = 400000, CHUNK_SAMPLES = 12800 };
 #define TEXT(id) (UINT64_C(0x100000000000) + (uint64_t)(id) * (UINT64_C(1) << 30))
@@ -35,14 +36,6 @@ static uint64_t random_number(void)
 	state ^= state >> 7;
 	state ^= state << 17;
 	return state;
-}
-
-static double now_s(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 static void fail(const char *what)
@@ -139,7 +132,7 @@ static double drain(struct module *module, size_t text_size, uint32_t modules, u
 			     stacks != 0 ? random_number() % stacks : begun + i);
 			ring_commit(ring, sample);
 		}
-		begin = now_s();
+		begin = thread_cpu_us();
 		for (uint32_t i = 0; i < threads; i++) {
 			const struct sample *sample;
 
@@ -150,7 +143,7 @@ static double drain(struct module *module, size_t text_size, uint32_t modules, u
 			}
 		}
 		chunk_encode(&out, profile_chunk(profile, 1), &info, begun == 0 ? &head : NULL);
-		busy += now_s() - begin;
+		busy += thread_cpu_us() - begin;
 		out.size = 0;
 	}
 	for (uint32_t i = 0; i < threads; i++)
@@ -159,7 +152,7 @@ static double drain(struct module *module, size_t text_size, uint32_t modules, u
 	pb_free(&out);
 	profile_free(profile);
 	symtab_free(symtab);
-	return busy / (double)taken;
+	return busy / 1e6 / (double)taken;
 }
 
 int main(int argc, char **argv)

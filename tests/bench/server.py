@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from peers import BUILD, ROOT, newest, ways
+from peers import BUILD, ROOT, Table, newest, ways
 
 RATE, CONNECTIONS, SECONDS = 2000, 4, 6
 ROUNDS = 10
@@ -33,8 +33,7 @@ def measure(way):
     """(requests a second, p50, p99, p99.9, instance us, CPU s) of one run."""
     host = [BUILD / "bench/server_host", ROOT / "build/hosts/split.wasm", CONNECTIONS, *(["epochs"] if way.epoch else [])]
     with tempfile.TemporaryDirectory(prefix="guestprof-server-") as folder:
-        environment = {**os.environ, **{key: str(value) for key, value in way.environment.items()}}
-        process = subprocess.Popen(list(map(str, host)), cwd=folder, env=environment, stdout=subprocess.PIPE, text=True,
+        process = subprocess.Popen(list(map(str, host)), cwd=folder, env=way.whole_environment(), stdout=subprocess.PIPE, text=True,
                                    stderr=subprocess.DEVNULL)
         port = process.stdout.readline().strip()
         client = subprocess.run([BUILD / "bench/server_client", port, str(CONNECTIONS), str(RATE), str(SECONDS)],
@@ -60,15 +59,15 @@ def main():
     for number in range(rounds):
         for name in list(chosen) if number % 2 == 0 else reversed(list(chosen)):
             rows[name].append(measure(chosen[name]))
-    lines = [f"{RATE} requests a second, {CONNECTIONS} connections, {SECONDS} s, {rounds} rounds", "",
-             "| way | answered a second | p50 us | p99 us | p99.9 us | instance us | CPU, median ratio |", "| --- " * 7 + "|"]
+    write = Table()
+    write(f"{RATE} requests a second, {CONNECTIONS} connections, {SECONDS} s, {rounds} rounds\n")
+    write("| way | answered a second | p50 us | p99 us | p99.9 us | instance us | CPU, median ratio |")
+    write("| --- " * 7 + "|")
     for name, found in rows.items():
         middle = [statistics.median(column) for column in zip(*found)]
         ratio = statistics.median(row[5] / plain[5] for row, plain in zip(found, rows["plain"]))
-        lines.append(f"| {name} | {middle[0]:.0f} | {middle[1]:.0f} | {middle[2]:.0f} | {middle[3]:.0f} | {middle[4]:.1f} | {ratio:.3f} |")
-    print("\n".join(lines), flush=True)
-    if options.file:
-        pathlib.Path(options.file).write_text("\n".join(lines) + "\n")
+        write(f"| {name} | {middle[0]:.0f} | {middle[1]:.0f} | {middle[2]:.0f} | {middle[3]:.0f} | {middle[4]:.1f} | {ratio:.3f} |")
+    write.save(options.file)
 
 
 if __name__ == "__main__":

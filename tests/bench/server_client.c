@@ -18,18 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/bench/times.h"
+
 enum { MAX_CONNECTIONS = 64 };
 
 static struct pollfd connections[MAX_CONNECTIONS];
 static size_t request_of[MAX_CONNECTIONS]; /* the one that is under way, from 1; 0: free */
-
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
 
 static void fail(const char *what)
 {
@@ -78,7 +72,7 @@ static size_t receive(int count, double wait_us, double start, double rate, doub
 		if (read(connections[i].fd, &byte, 1) != 1)
 			fail("server_client: read");
 		latencies[request_of[i] - 1] =
-			now_us() - (start + (double)(request_of[i] - 1) * 1e6 / rate);
+			monotonic_us() - (start + (double)(request_of[i] - 1) * 1e6 / rate);
 		request_of[i] = 0;
 		done++;
 	}
@@ -104,9 +98,9 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++)
 		connections[i] =
 			(struct pollfd){ .fd = connect_to(atoi(argv[1])), .events = POLLIN };
-	start = now_us();
+	start = monotonic_us();
 	while (done < total) {
-		double due = start + (double)sent * 1e6 / rate, wait = due - now_us();
+		double due = start + (double)sent * 1e6 / rate, wait = due - monotonic_us();
 
 		if (sent < total && wait <= 0 && send_request(count, sent + 1)) {
 			sent++;
@@ -115,7 +109,7 @@ int main(int argc, char **argv)
 		done += receive(count, sent < total && wait > 0 ? wait : 100000, start, rate,
 				latencies);
 	}
-	printf("%.0f\n", (double)total * 1e6 / (now_us() - start));
+	printf("%.0f\n", (double)total * 1e6 / (monotonic_us() - start));
 	qsort(latencies, total, sizeof(*latencies), compare);
 	printf("%.1f\n%.1f\n%.1f\n", latencies[total / 2], latencies[total * 99 / 100],
 	       latencies[total * 999 / 1000]);

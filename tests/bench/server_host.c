@@ -30,17 +30,9 @@ static struct {
 	size_t time_count;
 } server;
 
-static double now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
 static void answer(void)
 {
-	double begin = now_us();
+	double begin = monotonic_us();
 	wasmtime_store_t *store = wasmtime_store_new(server.engine, NULL, NULL);
 	wasmtime_context_t *context = wasmtime_store_context(store);
 	wasmtime_val_t argument = { .kind = WASMTIME_I32, .of.i32 = WORK };
@@ -55,7 +47,7 @@ static void answer(void)
 	      "instantiate");
 	place = __atomic_fetch_add(&server.time_count, 1, __ATOMIC_RELAXED);
 	if (place < MAX_TIMES)
-		server.times[place] = (float)(now_us() - begin);
+		server.times[place] = (float)(monotonic_us() - begin);
 	if (!wasmtime_instance_export_get(context, &instance, "run", 3, &run))
 		exit(1);
 	check(wasmtime_func_call(context, &run.of.func, &argument, 1, NULL, 0, &trap), "call");

@@ -17,22 +17,15 @@
 #include "preload/base/guarded.h"
 #include "preload/unwind/fdetable.h"
 #include "symtab/symtab.h"
+#include "tests/bench/times.h"
 
 enum { ROUNDS = 15 };
-
-static double now_us(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
-}
 
 /* Prints what passed since *BEGIN, and begins again. */
 static void lap(const char *part, double *begin)
 {
-	printf("%s %.2f\n", part, now_us() - *begin);
-	*begin = now_us();
+	printf("%s %.2f\n", part, thread_cpu_us() - *begin);
+	*begin = thread_cpu_us();
 }
 
 static int index_frames(const struct module *module, const struct image_layout *layout)
@@ -55,7 +48,7 @@ static int measure(const void *image)
 
 	if (image_probe(&guarded_memory, (uintptr_t)image, &source.layout) != 0)
 		return -1;
-	begin = now_us();
+	begin = thread_cpu_us();
 	source.tables = image_copy(&guarded_memory, &source.layout);
 	if (source.tables == NULL)
 		return -1;

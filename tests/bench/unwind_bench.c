@@ -9,19 +9,12 @@
 #include <time.h>
 
 #include "preload/unwind/unwind.h"
+#include "tests/bench/times.h"
 #include "tests/unit/unwind/capture.h"
 
 enum { DEPTH = 25, WARM = 20000, COLD = 200 };
 
 static struct capture capture;
-
-static double now_us(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
-}
 
 static __attribute__((noinline)) void descend(int depth)
 {
@@ -45,9 +38,9 @@ static void measure(const char *what, int rounds, bool cold)
 
 		if (cold)
 			unwind_after_fork(); /* drops what is remembered */
-		before = now_us();
+		before = thread_cpu_us();
 		(void)unwind(&input, frames, DEPTH, &count);
-		used += now_us() - before;
+		used += thread_cpu_us() - before;
 	}
 	frame_us = used / rounds / (double)(count != 0 ? count : 1);
 	printf("unwind, %s: %zu frames, %.2f us a frame, %.2f %% of a core at 100 Hz\n", what,
