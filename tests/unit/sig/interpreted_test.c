@@ -27,18 +27,7 @@ static uintptr_t outer_fp;
 static void build(uint64_t object)
 {
 	synthetic_init(&s);
-	reach = (struct reach){
-		.low = (uintptr_t)s.stack,
-		.high = (uintptr_t)(s.stack + STACK_WORDS),
-		.page = 1,
-	};
-	walk = (struct walk){
-		.ranges = s.ranges,
-		.reach = &reach,
-		.limit = UINTPTR_MAX,
-		.pcs = pcs,
-		.max = ARRAY_SIZE(pcs),
-	};
+	walk = synthetic_walk(&s, &reach, pcs, ARRAY_SIZE(pcs));
 	synthetic_call(&s, 0x1234, 4);
 	synthetic_call(&s, synthetic_pc(&s, CODE_TRAMPOLINE), 4);
 	outer_fp = s.fp;

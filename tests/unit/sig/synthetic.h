@@ -13,6 +13,8 @@
 #include <sys/ucontext.h>
 
 #include "preload/sig/ranges.h"
+#include "preload/sig/reach.h"
+#include "preload/sig/walk.h"
 
 enum {
 	CODE_SIZE = 0x1000,
@@ -100,6 +102,24 @@ static inline ucontext_t synthetic_context(const struct synthetic *s, uintptr_t 
 	context.uc_mcontext.gregs[REG_RSP] = (greg_t)synthetic_sp(s);
 	context.uc_stack.ss_flags = SS_DISABLE;
 	return context;
+}
+
+/* A walk on that stack, which REACH is made to know, to PCS with room for MAX. */
+static inline struct walk synthetic_walk(struct synthetic *s, struct reach *reach, uint64_t *pcs,
+					 uint32_t max)
+{
+	*reach = (struct reach){
+		.low = (uintptr_t)s->stack,
+		.high = (uintptr_t)(s->stack + STACK_WORDS),
+		.page = 1,
+	};
+	return (struct walk){
+		.ranges = s->ranges,
+		.reach = reach,
+		.limit = UINTPTR_MAX,
+		.pcs = pcs,
+		.max = max,
+	};
 }
 
 #endif /* TESTS_UNIT_SIG_SYNTHETIC_H */

@@ -24,18 +24,7 @@ static int setup(void **unused)
 {
 	(void)unused;
 	synthetic_init(&s);
-	reach = (struct reach){
-		.low = (uintptr_t)s.stack,
-		.high = (uintptr_t)(s.stack + STACK_WORDS),
-		.page = 1,
-	};
-	walk = (struct walk){
-		.ranges = s.ranges,
-		.reach = &reach,
-		.limit = UINTPTR_MAX,
-		.pcs = pcs,
-		.max = ARRAY_SIZE(pcs),
-	};
+	walk = synthetic_walk(&s, &reach, pcs, ARRAY_SIZE(pcs));
 	return 0;
 }
 
