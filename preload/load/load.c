@@ -176,32 +176,39 @@ void load_owner_forget(const void *owner)
 	registry_unlock();
 }
 
-bool load_range(uint32_t id, uintptr_t *start, uintptr_t *end)
+/* What is known of the image of the loading ID, copied. False: there is no such loading. */
+static bool layout_of(uint32_t id, struct image_layout *layout)
 {
-	struct loading *loading;
+	const struct loading *loading;
 
 	registry_lock();
 	loading = registry_by_id(id);
-	if (loading != NULL) {
-		*start = loading->layout.text;
-		*end = loading->layout.text + loading->layout.text_size;
-	}
+	if (loading != NULL)
+		*layout = loading->layout;
 	registry_unlock();
 	return loading != NULL;
 }
 
+bool load_range(uint32_t id, uintptr_t *start, uintptr_t *end)
+{
+	struct image_layout layout;
+
+	if (!layout_of(id, &layout))
+		return false;
+	*start = layout.text;
+	*end = layout.text + layout.text_size;
+	return true;
+}
+
 bool load_image_range(uint32_t id, uintptr_t *start, uintptr_t *end)
 {
-	struct loading *loading;
+	struct image_layout layout;
 
-	registry_lock();
-	loading = registry_by_id(id);
-	if (loading != NULL) {
-		*start = loading->layout.base;
-		*end = loading->layout.base + loading->layout.size;
-	}
-	registry_unlock();
-	return loading != NULL;
+	if (!layout_of(id, &layout))
+		return false;
+	*start = layout.base;
+	*end = layout.base + layout.size;
+	return true;
 }
 
 void load_name(uint32_t id, const char *name)
@@ -217,14 +224,12 @@ void load_name(uint32_t id, const char *name)
 
 bool load_engine_version(uint32_t id, char version[32])
 {
-	struct loading *loading;
+	struct image_layout layout;
 
-	registry_lock();
-	loading = registry_by_id(id);
-	if (loading != NULL)
-		memcpy(version, loading->layout.engine_version, 32);
-	registry_unlock();
-	return loading != NULL;
+	if (!layout_of(id, &layout))
+		return false;
+	memcpy(version, layout.engine_version, 32);
+	return true;
 }
 
 /* ---- our thread ----------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@
 #include "preload/load/wasmfiles.h"
 #include "preload/sig/ranges.h"
 #include "symtab/symtab.h"
+#include "tests/unit/load/observer.h"
 #include "tests/unit/unwind/tables.h"
 
 enum { PAGE = 4096, NEAR = 0, FAR = 0x100, END = 0x120 };
@@ -28,22 +29,7 @@ static const uint8_t wasm[] = {
 	4, 'n', 'a', 'm', 'e', 1, 7, 1, 0, 4,	 'n', 'e',  'a',  'r',
 };
 
-static unsigned int added, retired, asked;
-
-static void on_added(const struct symtab_entry *entry)
-{
-	assert_non_null(entry);
-	added++;
-}
-
-static void on_retired(uint32_t loading, uint64_t died)
-{
-	assert_int_not_equal(loading, 0);
-	assert_int_not_equal(died, 0);
-	retired++;
-}
-
-static const struct load_observer observer = { .added = on_added, .retired = on_retired };
+static unsigned int asked;
 
 static const char *is_wasmer(const void *caller, char version[32])
 {

@@ -19,24 +19,11 @@
 #include "preload/sig/ranges.h"
 #include "symtab/symtab.h"
 #include "tests/unit/load/fake_image.h"
+#include "tests/unit/load/observer.h"
 
-static unsigned int added, retired, woken;
-
-static void on_added(const struct symtab_entry *entry)
-{
-	assert_non_null(entry);
-	added++;
-}
-
-static void on_retired(uint32_t loading, uint64_t died)
-{
-	assert_int_not_equal(loading, 0);
-	assert_int_not_equal(died, 0);
-	retired++;
-}
+static unsigned int woken;
 
 static const struct load_maker maker;
-static const struct load_observer observer = { .added = on_added, .retired = on_retired };
 
 static void on_first_guest(void)
 {
