@@ -23,6 +23,7 @@ struct code {
 	uintptr_t start;
 	uint32_t size;
 	uint32_t owner;		   /* who made it, and takes it along when he goes; 0: nobody */
+	bool is_weak;		   /* only for code of which no module has better names */
 	uint64_t place;		   /* what the owner calls it */
 	uint64_t born_ns, died_ns; /* died_ns is UINT64_MAX while it is there */
 };

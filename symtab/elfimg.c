@@ -23,7 +23,7 @@ enum {
 	MAX_SECTION_NAME = 32,
 };
 
-enum { PAGE = 4096, OWN_PAGES = 256 << 10, HUGE_PAGE = 2 << 20 };
+enum { PAGE = 4096, OWN_PAGES = 256 << 10, HUGE_PAGE = 2 << 20, PIECE = 64 };
 
 #define MAX_IMAGE ((uint64_t)16 << 30)
 #define MAX_COPY ((uint64_t)1 << 30) /* of one table */
@@ -160,6 +160,50 @@ static void read_version(const struct headers *headers, char *version, size_t si
 			version[0] = '\0';
 }
 
+static void mix(uint64_t *hash, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+
+	/* FNV-1a: nobody gains by another image that has the same. */
+	for (size_t i = 0; i < size; i++)
+		*hash = (*hash ^ at[i]) * 0x100000001b3u;
+}
+
+/* What cannot be read (code may be executable only) counts as nothing. */
+static void mix_piece(uint64_t *hash, const struct headers *headers, uint64_t offset, size_t size)
+{
+	uint8_t piece[PIECE];
+
+	if (memory_read(headers->memory, headers->base + offset, piece, size) == 0)
+		mix(hash, piece, size);
+}
+
+/*
+ * Where one image takes another's place without a word, base and sizes may be the same: so the
+ * places of all sections, and the beginning, middle and end of those that tell modules apart.
+ */
+static uint64_t fingerprint(const struct headers *headers)
+{
+	static const char *const telling[] = { ".text",	  ".eh_frame",	".symtab",
+					       ".strtab", ".name.wasm", ".wasmtime.info" };
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	mix(&hash, headers->sections, headers->count * sizeof(headers->sections[0]));
+	for (size_t i = 0; i < ARRAY_SIZE(telling); i++) {
+		const Elf64_Shdr *section = find_section(headers, telling[i]);
+		size_t size, rest;
+
+		if (section == NULL)
+			continue;
+		size = section->sh_size < PIECE ? section->sh_size : PIECE;
+		rest = section->sh_size - size;
+		mix_piece(&hash, headers, section->sh_offset, size);
+		mix_piece(&hash, headers, section->sh_offset + rest / 2, size);
+		mix_piece(&hash, headers, section->sh_offset + rest, size);
+	}
+	return hash;
+}
+
 int image_probe(const struct memory *memory, uintptr_t base, struct image_layout *layout)
 {
 	const Elf64_Shdr *text, *eh_frame;
@@ -181,6 +225,7 @@ int image_probe(const struct memory *memory, uintptr_t base, struct image_layout
 		.is_bytecode = (headers.flags & FLAGS_PULLEY) != 0 ||
 			       (text->sh_flags & SECTION_NOT_EXECUTED) != 0,
 		.has_guest_debug = find_section(&headers, ".wasmtime.frames") != NULL,
+		.fingerprint = fingerprint(&headers),
 	};
 	if (eh_frame != NULL && eh_frame->sh_size > 0) {
 		layout->eh_frame = base + eh_frame->sh_offset;

@@ -170,6 +170,7 @@ struct frames {
 	struct symbols *symbols;
 	uint64_t text, text_size;
 	uint32_t room;
+	uint32_t place;
 	int error;
 };
 
@@ -197,7 +198,7 @@ static bool add_frame(void *context, const struct ehframe_range *range)
 			    .function = UINT32_MAX,
 			    .start = start,
 			    .end = start + range->size },
-		.name = { .offset = SYMBOLS_NO_NAME },
+		.name = { .offset = SYMBOLS_NO_NAME, .length = frames->place++ },
 	};
 	return symbols->count < UINT32_MAX / 2;
 }

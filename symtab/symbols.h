@@ -20,7 +20,8 @@ struct symbols {
 	struct symbol_record *records;
 	uint32_t count;
 	bool have_names;  /* some guest function's symbol names it: wasmtime 22 and later */
-	bool from_frames; /* made from .eh_frame: no names, and core and function not known yet */
+	bool from_frames; /* made from .eh_frame: no names, and core and function not known yet;
+			     name.length is the place of its FDE among the others, from 0 */
 };
 
 /*

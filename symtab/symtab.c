@@ -8,6 +8,7 @@
 #include "symtab/symtab.h"
 
 #include "symtab/codemap.h"
+#include "symtab/module.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ struct symtab {
 
 /* The upper half of addresses is the kernel's. */
 #define LISTED_TEXT (UINT64_C(1) << 63)
-enum { DATA_HEAD = 104 };  /* less than two heads and the shortest code */
+enum { DATA_HEAD = 104 };	     /* less than two heads and the shortest code */
+enum { INTERPRETED_TEXT = 1 << 20 }; /* interpreted.c: a place for each function */
 enum { LISTED_LOG2 = 36 }; /* of a listed module's text, of which 65,536 functions use a part */
 
 struct symtab *symtab_new(void)
@@ -235,6 +237,17 @@ int symtab_add_listed(struct symtab *symtab, struct module *module, uint32_t id)
 	return symtab_add(symtab, module, id, listed_text(id), (size_t)1 << LISTED_LOG2, 0);
 }
 
+int symtab_add_interpreted(struct symtab *symtab, struct module *module, uint32_t id, uint64_t born)
+{
+	return symtab_add(symtab, module, id, listed_text(id), INTERPRETED_TEXT, born);
+}
+
+const struct symtab_entry *symtab_find_interpreted(const struct symtab *symtab, uint32_t id,
+						   uint64_t generation)
+{
+	return symtab_find(symtab, listed_text(id), generation);
+}
+
 uint64_t symtab_place(uint32_t id, const struct symbol *symbol)
 {
 	return listed_text(id) + symbol->start;
@@ -247,6 +260,16 @@ struct codemap *symtab_codes(struct symtab *symtab)
 	return symtab->codes;
 }
 
+/* Whether a module that knows its functions by itself has its code at PC. */
+static bool is_modules_own(const struct symtab *symtab, uint64_t pc)
+{
+	size_t at = up_to(&symtab->live, pc);
+	const struct symtab_entry *entry = at > 0 ? &symtab->live.entries[at - 1] : NULL;
+
+	return entry != NULL && holds(entry, pc) && !symtab_is_space(entry) &&
+	       (entry->module->bare_text == 0 || *module_engine(entry->module) != '\0');
+}
+
 uint64_t symtab_translate(const struct symtab *symtab, uint64_t pc, uint64_t time_ns)
 {
 	const struct code *code;
@@ -254,7 +277,9 @@ uint64_t symtab_translate(const struct symtab *symtab, uint64_t pc, uint64_t tim
 	if (symtab->codes == NULL)
 		return pc;
 	code = codemap_find(symtab->codes, pc, time_ns);
-	return code != NULL ? code->place + (pc - code->start) : pc;
+	if (code == NULL || (code->is_weak && is_modules_own(symtab, pc)))
+		return pc;
+	return code->place + (pc - code->start);
 }
 
 uint64_t symtab_translate_data(const struct symtab *symtab, uint64_t address, uint64_t time_ns)

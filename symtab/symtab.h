@@ -150,10 +150,14 @@ struct image_layout {
 	bool is_bytecode;     /* an interpreter's code: nothing native to sample (e_flags & 0xC) */
 	bool has_guest_debug; /* .wasmtime.frames is there: one private copy of the code per store
 			       */
+	uint64_t fingerprint; /* of its sections and some of their bytes; 0 for bare code */
 	bool is_bare; /* no image: code of which its unwind tables are all that is known. base and
 			 size are those of the tables */
 	bool has_frame_pointers; /* bare code whose functions all begin by setting one up */
 	uint32_t frame_count;	 /* FDEs of bare code that describe a function */
+	bool glue_comes_first;	 /* bare code whose functions that the module defines have the
+				    last FDEs, in the order of their index, behind those of what
+				    the engine adds */
 };
 
 /*
@@ -391,6 +395,22 @@ size_t symtab_count(const struct symtab *symtab);
  * a reference. 0 or -ENOMEM.
  */
 int symtab_add_listed(struct symtab *symtab, struct module *module, uint32_t id);
+
+/*
+ * Adds MODULE as loading ID (below 2^27): an engine interprets it, so that no pc is ever in it.
+ * Takes a reference. 0 or -ENOMEM. The other one: its entry in GENERATION, as symtab_find().
+ */
+int symtab_add_interpreted(struct symtab *symtab, struct module *module, uint32_t id,
+			   uint64_t born);
+const struct symtab_entry *symtab_find_interpreted(const struct symtab *symtab, uint32_t id,
+						   uint64_t generation);
+
+/*
+ * The function with index FUNCTION (including imports) of an interpreted MODULE whose wasm bytes
+ * were seen. NULL: it defines none with that index, or no memory. Its place in the text stands for
+ * it.
+ */
+const struct symbol *module_interpreted_symbol(struct module *module, uint32_t function);
 
 /* Where SYMBOL of the listed module with loading ID is in the table. */
 uint64_t symtab_place(uint32_t id, const struct symbol *symbol);

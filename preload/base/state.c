@@ -5,3 +5,5 @@
 #include "preload/base/state.h"
 
 struct state state;
+__thread __attribute__((tls_model("initial-exec"),
+			visibility("hidden"))) struct inheritance *state_inheritance;

@@ -30,6 +30,11 @@ struct state {
 	 */
 	void (*on_opened)(const char *path, int descriptor);
 	/*
+	 * The host looks up NAME, no function of ours, in HANDLE. Keeps errno. NULL before the
+	 * constructor.
+	 */
+	void (*on_looked_up)(void *handle, const char *name);
+	/*
 	 * The calling thread's block (sig/thread.h), made if need be, its clock armed; NULL when
 	 * there is none to be had. Set by the sampler when it starts; NULL before.
 	 */
@@ -39,5 +44,16 @@ struct state {
 };
 
 extern struct state state;
+
+/*
+ * What the next thread that a thread makes is to run its function in: whoever calls into an engine
+ * which goes on elsewhere sets it, pthread_create takes it, and it is NULL then. RUN calls FUNCTION
+ * once and frees SELF.
+ */
+struct inheritance {
+	void *(*run)(struct inheritance *self, void *(*function)(void *), void *argument);
+};
+extern __thread __attribute__((tls_model("initial-exec"),
+			       visibility("hidden"))) struct inheritance *state_inheritance;
 
 #endif /* PRELOAD_BASE_STATE_H */

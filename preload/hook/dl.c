@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "preload/base/log.h"
+#include "preload/hook/bind.h"
 #include "preload/hook/dl_x86_64.h"
 #include "preload/hook/hook.h"
 #include "preload/hook/libc.h"
@@ -151,15 +152,17 @@ static void *look_past_us(const struct lookup *lookup)
 	return found;
 }
 
-static void *thunk_for(struct hook *hook, void *found)
+void *dl_thunk(struct hook *hook, void *found)
 {
 	static atomic_flag logged = ATOMIC_FLAG_INIT;
 	struct object engine;
 	int slot;
 
-	/* Found in an object that does not define it: a fixed executable's way to our own wrapper.
+	/*
+	 * In an object that does not define it: a fixed executable's way to our own wrapper. Or not
+	 * the version that the others in this object call by its thunk.
 	 */
-	if (!object_at((uintptr_t)found, &engine) || object_symbol(&engine, hook->name) == NULL)
+	if (!object_at((uintptr_t)found, &engine) || object_symbol(&engine, hook->name) != found)
 		return found;
 	slot = slot_for(&engine);
 	if (slot < 0) {
@@ -184,7 +187,7 @@ static void *pick(const struct lookup *lookup, void *ours, struct hook *hook, bo
 		return ours;
 	if (object_is_ours(found))
 		found = look_past_us(lookup);
-	return found != NULL ? thunk_for(hook, found) : NULL;
+	return found != NULL ? dl_thunk(hook, found) : NULL;
 }
 
 /*
@@ -200,6 +203,8 @@ LIBC_UNCHECKED struct dl_answer dl_pick(void *handle, const char *name, const ch
 	int saved_errno = errno;
 	bool is_passed;
 
+	if (handle != RTLD_NEXT)
+		bind_new_objects();
 	if (error.pending != NULL)
 		set_pending(NULL);
 	if (handle == RTLD_NEXT || name == NULL)
@@ -207,8 +212,11 @@ LIBC_UNCHECKED struct dl_answer dl_pick(void *handle, const char *name, const ch
 	ours = find_ours(name);
 	if (ours == NULL)
 		hook = hook_find(name);
-	if (ours == NULL && (hook == NULL || hook->thunks == NULL))
+	if (ours == NULL && (hook == NULL || hook->thunks == NULL)) {
+		if (state.on_looked_up != NULL)
+			state.on_looked_up(handle, name);
 		return answer;
+	}
 	answer.symbol =
 		pick(&(struct lookup){ handle, name, version, caller }, ours, hook, &is_passed);
 	answer.is_passed = is_passed;

@@ -22,6 +22,17 @@ void dl_error_restore(void);
  */
 void *hook_in_scope(const struct object *from, const char *name);
 
+/*
+ * The same as the loader bound it when there is only one definition: that one, whatever the scope.
+ * Keeps dlerror.
+ */
+void *hook_meant(const char *name, const struct object *from);
+
+struct hook;
+
+/* What the host gets for FOUND, a definition of HOOK's name: a thunk, or FOUND itself. */
+void *dl_thunk(struct hook *hook, void *found);
+
 /* After a dlclose: when an object went, voids what was remembered and tells the listener. */
 void hook_unloaded(void);
 

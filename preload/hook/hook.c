@@ -14,6 +14,7 @@
 
 #include "preload/base/log.h"
 #include "preload/base/stats.h"
+#include "preload/hook/bind.h"
 #include "preload/hook/dl.h"
 #include "preload/hook/libc.h"
 #include "preload/hook/object.h"
@@ -41,7 +42,7 @@ static struct {
 	atomic_uint epoch; /* rises with every unload */
 	_Atomic(uint64_t) unloads;
 	uint32_t startup_count; /* objects before the first dlopen; set by the constructor */
-	_Atomic(void (*)(void)) unloaded;
+	_Atomic(void (*)(void)) unloaded[UNLOAD_LISTENERS]; /* filled from the front */
 } self;
 
 size_t hook_count(void)
@@ -116,7 +117,7 @@ void *hook_in_scope(const struct object *from, const char *name)
 	return global != NULL ? first_bound(from, global, local) : local;
 }
 
-static void *resolve(const char *name, const struct object *from)
+void *hook_meant(const char *name, const struct object *from)
 {
 	void *nearest, *target;
 
@@ -173,7 +174,7 @@ static void *find_for_caller(struct hook *hook, uintptr_t caller)
 	unsigned int epoch = atomic_load_explicit(&self.epoch, memory_order_acquire);
 	struct object from;
 	bool is_known = object_at(caller, &from);
-	void *target = resolve(hook->name, &from);
+	void *target = hook_meant(hook->name, &from);
 
 	/* Not found is not remembered: a dlopen may bring it. */
 	if (target != NULL && is_known)
@@ -215,7 +216,7 @@ void *hook_real(struct hook *hook, void *caller)
 	if (hook->thunks != NULL && (slot = hook_slot) == 0) {
 		target = find_known(hook, (uintptr_t)caller);
 	} else {
-		/* acquire: pairs with thunk_for() in dl.c and find_plain() */
+		/* acquire: pairs with dl_thunk() and find_plain() */
 		target = atomic_load_explicit(&hook->slot[slot != 0 ? slot - 1 : 0],
 					      memory_order_acquire);
 		if (slot != 0)
@@ -226,7 +227,16 @@ void *hook_real(struct hook *hook, void *caller)
 
 void hook_on_unload(void (*unloaded)(void))
 {
-	atomic_store_explicit(&self.unloaded, unloaded, memory_order_release);
+	for (size_t i = 0; i < UNLOAD_LISTENERS; i++) {
+		void (*known)(void) = NULL;
+
+		/* release: pairs with hook_unloaded() */
+		if (unloaded == NULL)
+			atomic_store_explicit(&self.unloaded[i], NULL, memory_order_release);
+		else if (atomic_compare_exchange_strong(&self.unloaded[i], &known, unloaded) ||
+			 known == unloaded)
+			return;
+	}
 }
 
 void hook_unloaded(void)
@@ -234,13 +244,21 @@ void hook_unloaded(void)
 	uint64_t unloads = object_unloads();
 	void (*listener)(void);
 
+	bind_lock_is_free();
 	if (atomic_exchange_explicit(&self.unloads, unloads, memory_order_relaxed) == unloads)
 		return;
 	/* release: pairs with hook_real() */
 	atomic_fetch_add_explicit(&self.epoch, 1, memory_order_release);
-	listener = atomic_load_explicit(&self.unloaded, memory_order_acquire);
-	if (listener != NULL)
-		listener();
+	for (size_t i = 0; i < UNLOAD_LISTENERS; i++) {
+		listener = atomic_load_explicit(&self.unloaded[i], memory_order_acquire);
+		if (listener != NULL)
+			listener();
+	}
+}
+
+void hook_fork_child(void)
+{
+	bind_fork_child();
 }
 
 void *hook_symbol(void *handle, const char *name)
@@ -292,6 +310,7 @@ bool hook_object_range(const void *function, uintptr_t *start, uintptr_t *end)
 __attribute__((constructor)) static void start(void)
 {
 	self.startup_count = object_count();
+	bind_start(self.startup_count);
 	atomic_store_explicit(&self.unloads, object_unloads(), memory_order_relaxed);
 	for (struct hook *hook = __start_hooks; hook < __stop_hooks; hook++)
 		if (hook->thunks == NULL && atomic_load(&hook->slot[0]) == NULL)

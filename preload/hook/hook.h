@@ -101,10 +101,15 @@ void *hook_sibling(const void *function, const char *name);
 bool hook_object_range(const void *function, uintptr_t *start, uintptr_t *end);
 
 /*
- * UNLOADED is called on the thread that unloaded an object by dlclose, after it is gone. One
- * listener: whoever remembers addresses of engines. It must not call dl functions.
+ * UNLOADED is called on the thread that unloaded an object by dlclose, after it is gone. Up to
+ * UNLOAD_LISTENERS: whoever remembers addresses of engines, or of what they load; the same one is
+ * kept once. They must not call dl functions. NULL: nobody any more.
  */
+enum { UNLOAD_LISTENERS = 4 };
 void hook_on_unload(void (*unloaded)(void));
+
+/* In the child of a fork, first of all. */
+void hook_fork_child(void);
 
 /* The row of NAME, or NULL. */
 struct hook *hook_find(const char *name);

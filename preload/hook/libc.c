@@ -28,7 +28,7 @@ LIBC_UNCHECKED bool libc_is_same(const char *a, const char *b)
 }
 
 /* The loader relocates these words in place, except in the vdso, whose pages are read-only. */
-LIBC_UNCHECKED static const void *relocated(uintptr_t base, ElfW(Addr) address)
+LIBC_UNCHECKED const void *libc_table(uintptr_t base, ElfW(Addr) address)
 {
 	return (const void *)(address < base ? base + address : address);
 }
@@ -37,7 +37,7 @@ LIBC_UNCHECKED static void tables_read(struct tables *tables, uintptr_t base,
 				       const ElfW(Dyn) * dynamic)
 {
 	for (; dynamic->d_tag != DT_NULL; dynamic++) {
-		const void *table = relocated(base, dynamic->d_un.d_ptr);
+		const void *table = libc_table(base, dynamic->d_un.d_ptr);
 
 		if (dynamic->d_tag == DT_SYMTAB)
 			tables->symbols = table;

@@ -41,6 +41,9 @@ const struct libc *libc_real(void);
  */
 void *libc_symbol(uintptr_t base, const ElfW(Dyn) * dynamic, const char *name, const char *version);
 
+/* Where the table is that such an object's dynamic section has at ADDRESS. */
+const void *libc_table(uintptr_t base, ElfW(Addr) address);
+
 /* The string table of such an object; NULL if it has none. */
 const char *libc_strings(uintptr_t base, const ElfW(Dyn) * dynamic);
 

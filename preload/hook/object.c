@@ -26,6 +26,10 @@ static void read_object(const struct dl_phdr_info *info, struct object *object)
 
 		if (segment->p_type == PT_DYNAMIC)
 			object->dynamic = (const void *)start;
+		if (segment->p_type == PT_GNU_RELRO) {
+			object->relro_start = start;
+			object->relro_end = start + segment->p_memsz;
+		}
 		if (segment->p_type != PT_LOAD)
 			continue;
 		if (start < object->start)
@@ -55,6 +59,30 @@ bool object_at(uintptr_t address, struct object *object)
 	if (!search.found)
 		*object = (struct object){ 0 };
 	return search.found;
+}
+
+struct walk {
+	bool (*visit)(const struct object *object, void *context);
+	void *context;
+	uint32_t rank;
+};
+
+static int visit_each(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct walk *walk = context;
+	struct object object;
+
+	(void)size;
+	read_object(info, &object);
+	object.rank = walk->rank++;
+	return object.dynamic != _DYNAMIC && walk->visit(&object, walk->context);
+}
+
+bool object_each(bool (*visit)(const struct object *object, void *context), void *context)
+{
+	struct walk walk = { .visit = visit, .context = context };
+
+	return libc_real()->iterate(visit_each, &walk) != 0;
 }
 
 static const char *base_name(const char *path)
@@ -185,18 +213,33 @@ int object_definitions(const char *name, uint32_t rank, void **found)
 	return definitions.count;
 }
 
-static int visit_for_unloads(struct dl_phdr_info *info, size_t size, void *context)
+struct changes {
+	uint64_t loads, unloads;
+};
+
+static int visit_for_changes(struct dl_phdr_info *info, size_t size, void *context)
 {
+	struct changes *changes = context;
+
 	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
-		*(uint64_t *)context = info->dlpi_subs;
+		*changes = (struct changes){ info->dlpi_adds, info->dlpi_subs };
 	return 1;
+}
+
+void object_changes(uint64_t *loads, uint64_t *unloads)
+{
+	struct changes changes = { 0 };
+
+	libc_real()->iterate(visit_for_changes, &changes);
+	*loads = changes.loads;
+	*unloads = changes.unloads;
 }
 
 uint64_t object_unloads(void)
 {
-	uint64_t unloads = 0;
+	uint64_t loads, unloads;
 
-	libc_real()->iterate(visit_for_unloads, &unloads);
+	object_changes(&loads, &unloads);
 	return unloads;
 }
 

@@ -20,7 +20,14 @@ struct object {
 	const char *name; /* as in its link map: "" for the main program; its text lives with the
 			     object */
 	uint32_t rank;	  /* its place in the order of loading, 0 for the main program */
+	uintptr_t relro_start, relro_end; /* read only once it is relocated; 0, 0: nothing */
 };
+
+/*
+ * Calls VISIT for each object but ours, in the order of loading, until it returns true. Returns
+ * true when it did. The loader's lock is held: VISIT calls no dl function, and allocates nothing.
+ */
+bool object_each(bool (*visit)(const struct object *object, void *context), void *context);
 
 /* The object that holds ADDRESS. False when none does: code made at run time. */
 bool object_at(uintptr_t address, struct object *object);
@@ -45,6 +52,9 @@ int object_definitions(const char *name, uint32_t rank, void **found);
 
 /* Objects that ever were unloaded: a change voids whatever was remembered of addresses. */
 uint64_t object_unloads(void);
+
+/* How many objects were ever loaded, and unloaded. */
+void object_changes(uint64_t *loads, uint64_t *unloads);
 
 /* Objects in the process now. */
 uint32_t object_count(void);

@@ -62,6 +62,7 @@ static void build(const char *name, const char *source, const char *flags)
 
 static const char probe_source[] =
 	"#include <stdio.h>\n"
+	"#include <pthread.h>\n"
 	"#include \"preload/hook/hook.h\"\n"
 	"static atomic_int calls;\n"
 	"EXPORT int engine_tag(void);\n"
@@ -78,7 +79,8 @@ static const char probe_source[] =
 	"EXPORT void __register_frame(const void *begin);\n"
 	"HOOK(__register_frame);\n"
 	"void __register_frame(const void *begin) { REAL(__register_frame)(begin); calls++; }\n"
-	"__attribute__((constructor)) static void on(void) { state.on = true; }\n"
+	"__attribute__((constructor)) static void on(void)\n"
+	"{ state.on = true; pthread_atfork(NULL, NULL, hook_fork_child); }\n"
 	"__attribute__((destructor)) static void off(void)\n"
 	"{ fprintf(stderr, \"observed %d\\n\", calls); }\n";
 
@@ -397,6 +399,118 @@ static void more_engines_than_slots(void **context)
 	same_everywhere("many", "30", 24);
 }
 
+/*
+ * Plugins that are linked with an engine and jump to it, or hand its address out: the return
+ * address is the host's. Bound at once (words that are read only then), or at the first call; one
+ * is used before the other comes, and its function's address is kept.
+ */
+static void plugins_that_jump(void **context)
+{
+	static const char plugin[] =
+		"int engine_tag(void); int use(void) { return engine_tag(); }\n"
+		"int (*give(void))(void) { return engine_tag; }\n"
+		"int (*const kept)(void) = engine_tag; int use_kept(void) { return kept(); }";
+	static const char host[] =
+		"#define GET(h, f, type) ((type)dlsym(h, f))\ntypedef int (*tag)(void);\n"
+		"int main(void) { void *a = dlopen(\"libjump1.so\", MODE), *b, *c;\n"
+		"tag one = GET(a, \"use\", tag), one_given = GET(a, \"give\", tag (*)(void))(), "
+		"one_kept = GET(a, \"use_kept\", tag), two;\n"
+		"printf(\"%d%d%d \", one(), one_given(), one_kept()); b = dlopen(\"libjump2.so\", "
+		"MODE);\n"
+		"two = GET(b, \"use\", tag); printf(\"%d%d%d%d%d \", one(), two(), one_given(), "
+		"GET(b, \"give\", tag (*)(void))()(), GET(b, \"use_kept\", tag)());\n"
+		"dlclose(b); printf(\"%d%d%d \", one(), one_given(), one_kept());\n"
+		"b = dlopen(\"libjump2.so\", MODE); c = open_one(); two = GET(b, \"use\", tag);\n"
+		"dlclose(a); printf(\"%d%d%d\", two(), TAG(c), GET(b, \"use_kept\", tag)()); }";
+	static const char *const modes[] = { "RTLD_NOW", "RTLD_LAZY", "RTLD_LAZY | RTLD_DEEPBIND" };
+	static const char *const links[] = { "-Wl,-z,relro,-z,now", "-Wl,-z,lazy", "-Wl,-z,lazy" };
+	char text[2048], flags[128];
+
+	(void)context;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		snprintf(flags, sizeof(flags), LIBRARY "-O2 -lone %s", links[i]);
+		build("libjump1.so", plugin, flags);
+		snprintf(flags, sizeof(flags), LIBRARY "-O2 -ltwo %s", links[i]);
+		build("libjump2.so", plugin, flags);
+		snprintf(text, sizeof(text), "#define MODE (%s)\n" HOST_HEAD "%s", modes[i], host);
+		build("jumps", text, "");
+		/* what is bound to the engine itself goes past us, but for the call by handle */
+		same_everywhere("jumps", "111 12122 111 212", i < 2 ? 14 : 1);
+	}
+}
+
+/* The program's own engine comes first for a plugin that is linked with another, unless deep. */
+static void plugins_beside_a_linked_engine(void **context)
+{
+	static const char plugin[] = "int engine_tag(void); int use(void) { return engine_tag(); }";
+	static const char host[] =
+		"int engine_tag(void);\nint main(void) { void *a = dlopen(\"libbeside.so\", "
+		"RTLD_LAZY), *b;\n"
+		"int (*use)(void) = dlsym(a, \"use\"); printf(\"%d%d \", use(), engine_tag()); "
+		"dlclose(a);\n"
+		"b = dlopen(\"libbeside.so\", RTLD_LAZY | RTLD_DEEPBIND); use = dlsym(b, "
+		"\"use\");\n"
+		"printf(\"%d%d\", use(), engine_tag()); }";
+	char text[1024];
+
+	(void)context;
+	build("libbeside.so", plugin, LIBRARY "-O2 -ltwo -Wl,-z,lazy");
+	snprintf(text, sizeof(text), HOST_HEAD "%s", host);
+	build("beside", text, "-lone");
+	same_everywhere("beside", "11 21", 3);
+}
+
+/* A thread of the parent walks over the objects while it forks: the child's lookups do not wait. */
+static void children_do_not_wait_for_a_walk(void **context)
+{
+	(void)context;
+	build("walkers",
+	      HOST_HEAD
+	      "#include <link.h>\n#include <pthread.h>\n#include <sys/wait.h>\n#include "
+	      "<unistd.h>\n"
+	      "static volatile int is_inside, may_end;\n"
+	      "static int visit(struct dl_phdr_info *i, size_t s, void *d) { is_inside = 1; while "
+	      "(!may_end) usleep(1000); return 1; }\n"
+	      "static void *walk(void *a) { dl_iterate_phdr(visit, 0); return 0; }\n"
+	      "int main(void) { pthread_t t; int status = -1; pthread_create(&t, 0, walk, 0); "
+	      "while "
+	      "(!is_inside) usleep(1000);\n"
+	      "if (fork() == 0) { alarm(20); _exit(dlsym(RTLD_DEFAULT, \"printf\") != 0 ? 7 : 8); "
+	      "}\n"
+	      "wait(&status); may_end = 1; pthread_join(t, 0); printf(\"%d\", "
+	      "WEXITSTATUS(status)); }",
+	      "-lpthread");
+	same_everywhere("walkers", "7", 0);
+}
+
+/* Two engines with versions of the name: each version is what it was. */
+static void versions_by_dlvsym(void **context)
+{
+	(void)context;
+	write_file("versions.map",
+		   "V1 { global: engine_tag; local: *; }; V2 { global: engine_tag; } V1;\n");
+	build("libver3.so",
+	      "int tag_old(void) { return 3; } int tag_new(void) { return 4; }\n"
+	      "__asm__(\".symver tag_old, engine_tag@V1\\n.symver tag_new, engine_tag@@V2\");",
+	      LIBRARY "-Wl,--version-script=versions.map");
+	build("libver5.so",
+	      "int tag_old(void) { return 5; } int tag_new(void) { return 6; }\n"
+	      "__asm__(\".symver tag_old, engine_tag@V1\\n.symver tag_new, engine_tag@@V2\");",
+	      LIBRARY "-Wl,--version-script=versions.map");
+	build("versions",
+	      HOST_HEAD
+	      "#define BY(h, v) ((int (*)(void))dlvsym(h, \"engine_tag\", v))\n"
+	      "int main(void) { void *a = dlopen(\"libver3.so\", RTLD_NOW), *b = "
+	      "dlopen(\"libver5.so\", RTLD_NOW);\n"
+	      "int (*a1)(void) = BY(a, \"V1\"), (*a2)(void) = BY(a, \"V2\"), (*b1)(void) = "
+	      "BY(b, \"V1\"), (*b2)(void) = BY(b, \"V2\");\n"
+	      "printf(\"%d%d%d%d%d%d%d\", a1(), b1(), a2(), b2(), TAG(a), TAG(b), BY(a, "
+	      "\"V3\") != 0); }",
+	      "");
+	/* an old version is passed on, unobserved */
+	same_everywhere("versions", "3546460", 4);
+}
+
 /* Nothing to call: zero, one line, the host goes on. */
 static void missing_function_returns_zero(void **context)
 {
@@ -497,6 +611,10 @@ int main(void)
 		cmocka_unit_test(engine_in_the_executable),
 		cmocka_unit_test(dlsym_finds_itself),
 		cmocka_unit_test(more_engines_than_slots),
+		cmocka_unit_test(plugins_that_jump),
+		cmocka_unit_test(plugins_beside_a_linked_engine),
+		cmocka_unit_test(versions_by_dlvsym),
+		cmocka_unit_test(children_do_not_wait_for_a_walk),
 		cmocka_unit_test(missing_function_returns_zero),
 		cmocka_unit_test(dependencies_are_bound_in_their_roots_scope),
 		cmocka_unit_test(constructor_may_wait_for_a_call),

@@ -107,6 +107,13 @@ static void on_unload(void)
 	unload_calls++;
 }
 
+static int unload_calls_too;
+
+static void on_unload_too(void)
+{
+	unload_calls_too++;
+}
+
 static void unloading_is_told(void **context)
 {
 	char folder[] = "/tmp/guestprof-slot-XXXXXX", command[64];
@@ -115,13 +122,69 @@ static void unloading_is_told(void **context)
 	(void)context;
 	assert_non_null(mkdtemp(folder));
 	hook_on_unload(on_unload);
+	hook_on_unload(on_unload); /* once */
+	hook_on_unload(on_unload_too);
 	handle = open_copy(folder, 0);
 	again = open_copy(folder, 0);
 	assert_int_equal(dlclose(again), 0); /* one reference of two */
 	assert_int_equal(unload_calls, 0);
 	assert_int_equal(dlclose(handle), 0);
 	assert_int_equal(unload_calls, 1);
+	assert_int_equal(unload_calls_too, 1);
 	hook_on_unload(NULL);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
+struct ranks {
+	uint32_t next, ours_at;
+	const char *last;
+	uint32_t stop_at;
+};
+
+static bool note_rank(const struct object *object, void *context)
+{
+	struct ranks *ranks = context;
+
+	assert_true(object->rank >= ranks->next);
+	if (object->rank > ranks->next)
+		ranks->ours_at = ranks->next;
+	ranks->next = object->rank + 1;
+	ranks->last = object->name;
+	return object->rank == ranks->stop_at;
+}
+
+static void objects_are_walked_in_order(void **context)
+{
+	struct ranks all = { .stop_at = UINT32_MAX }, some = { .stop_at = 1 };
+
+	(void)context;
+	/* ours is the program itself, rank 0 */
+	assert_false(object_each(note_rank, &all));
+	assert_int_equal(all.next, object_count());
+	assert_int_equal(all.ours_at, 0);
+	assert_true(object_each(note_rank, &some));
+	assert_int_equal(some.next, 2);
+}
+
+static void changes_are_counted(void **context)
+{
+	char folder[] = "/tmp/guestprof-changes-XXXXXX", command[64];
+	uint64_t loads, unloads, more_loads, more_unloads;
+	void *handle;
+
+	(void)context;
+	assert_non_null(mkdtemp(folder));
+	object_changes(&loads, &unloads);
+	handle = open_copy(folder, 0);
+	object_changes(&more_loads, &more_unloads);
+	assert_int_equal(more_loads, loads + 1);
+	assert_int_equal(more_unloads, unloads);
+	dlclose(handle);
+	object_changes(&more_loads, &more_unloads);
+	assert_int_equal(more_loads, loads + 1);
+	assert_int_equal(more_unloads, unloads + 1);
+	assert_int_equal(object_unloads(), unloads + 1);
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	assert_int_equal(system(command), 0);
 }
@@ -133,6 +196,8 @@ int main(void)
 		cmocka_unit_test(definitions_are_counted_without_ours),
 		cmocka_unit_test(slots_come_back_after_unloading),
 		cmocka_unit_test(unloading_is_told),
+		cmocka_unit_test(objects_are_walked_in_order),
+		cmocka_unit_test(changes_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
