@@ -16,6 +16,7 @@
 #include "preload/sampler/copied.h"
 #include "preload/sig/cpu.h"
 #include "preload/sig/exitrec.h"
+#include "preload/sig/frameless.h"
 #include "preload/sig/ranges.h"
 
 enum {
@@ -124,6 +125,11 @@ static void append_outer(struct chain *chain)
 		const struct entry *entry = &self.entries[inner];
 		uint32_t before = chain->count;
 
+		if (frameless_is(entry - 1)) {
+			chain->count = frameless_append(self.sample->words, chain->count,
+							SAMPLE_MAX_PCS, entry - 1, entry);
+			continue;
+		}
 		if (entry->outer_pc == 0) {
 			if (!exitrec_is_learned((entry - 1)->layout))
 				self.sample->flags |= SAMPLE_TRUNCATED;
@@ -346,6 +352,15 @@ static size_t find_guest(struct chain *chain, const struct entry *entry, bool wh
 	return chain->count > 0 ? size : 0;
 }
 
+/* As the handler's take_frameless(): the stack is for those who want the host's frames. */
+static size_t take_frameless(struct chain *chain, const struct entry *entry, bool whole)
+{
+	chain->count = frameless_append(self.sample->words, 0, SAMPLE_MAX_PCS, entry, NULL);
+	append_outer(chain);
+	self.sample->flags |= SAMPLE_FRAMELESS;
+	return whole ? self.stack.size : 0;
+}
+
 enum asleep_result asleep_take(const struct thread *thread, uintptr_t sp, uintptr_t pc, bool whole,
 			       struct sample **sample)
 {
@@ -373,7 +388,8 @@ enum asleep_result asleep_take(const struct thread *thread, uintptr_t sp, uintpt
 	copied_take(&self.stack, sp, limit);
 	if (self.stack.size == 0)
 		return ASLEEP_UNREADABLE;
-	size = find_guest(&chain, entry, whole);
+	size = entry != NULL && frameless_is(entry) ? take_frameless(&chain, entry, whole)
+						    : find_guest(&chain, entry, whole);
 	if (chain.count == 0 && size == 0)
 		return ASLEEP_NO_GUEST;
 	*sample = finish(&chain, pc, size);

@@ -62,7 +62,7 @@ struct thread *blocks_take(pid_t tid)
 	atomic_store_explicit(&thread->stack_end, 0, memory_order_relaxed);
 	atomic_store_explicit(&thread->resumer_sp, 0, memory_order_relaxed);
 	thread->busy = 0;
-	thread->had_guest = false;
+	thread->had_guest = thread->is_guessed = false;
 	thread->handler_runs = 0;
 	thread->resumer_wakes = 0;
 	thread->code_page = 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "preload/base/log.h"
+#include "preload/base/state.h"
 #include "preload/base/stats.h"
 #include "preload/sampler/clock_perf.h"
 #include "preload/sampler/clock_timer.h"
@@ -57,7 +58,7 @@ void clocks_set_our_thread(void)
 int clocks_start(uint32_t hz)
 {
 	bool is_fast = hz > CLOCKS_TICK_HZ;
-	int signo = signal_take();
+	int signo = signal_take(is_fast);
 
 	if (signo < 0)
 		return signo;
@@ -87,12 +88,32 @@ static void note_mask(struct thread *thread, bool blocks)
 	thread->blocks_signal = blocks;
 }
 
+/* It does not keep signals off: it, or another thread, waits for this one. */
+static void leave_if_waited_for(bool blocks_urgent, bool blocks_profiling)
+{
+	if (blocks_urgent && !blocks_profiling && clocks_signal() == SIGURG)
+		signal_leave_urgent();
+}
+
 static bool own_mask_blocks(void)
 {
 	sigset_t mask;
 
-	return pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0 &&
-	       sigismember(&mask, clocks_signal()) == 1;
+	if (pthread_sigmask(SIG_BLOCK, NULL, &mask) != 0)
+		return false;
+	leave_if_waited_for(sigismember(&mask, SIGURG) == 1, sigismember(&mask, SIGPROF) == 1);
+	return sigismember(&mask, clocks_signal()) == 1;
+}
+
+/* Our thread. */
+static bool task_mask_blocks(pid_t tid)
+{
+	char text[4096]; /* as in tasks_blocks(); one reading: a mask may be of a moment */
+
+	if (tasks_read_file(tid, "status", text, sizeof(text)) <= 0)
+		return false;
+	leave_if_waited_for(tasks_parse_blocked(text, SIGURG), tasks_parse_blocked(text, SIGPROF));
+	return tasks_parse_blocked(text, clocks_signal());
 }
 
 /* It has called since our last look: as it says, and its mask will be by our next. */
@@ -119,7 +140,7 @@ static bool mask_blocks(struct thread *thread, uint64_t now_ns)
 		return true;
 	}
 	if (now_ns >= thread->mask_check_ns) {
-		note_mask(thread, tasks_blocks(thread->tid, clocks_signal()));
+		note_mask(thread, task_mask_blocks(thread->tid));
 		thread->mask_check_ns = now_ns + MASK_CHECK_NS;
 	}
 	return thread->blocks_signal;
@@ -149,19 +170,44 @@ static void count_once(struct thread *thread)
 	thread->was_counted = true;
 }
 
-static void arm_timer(struct thread *thread)
+/* Timers are refused, and perf_event was not tried yet: our thread is to arm it. */
+static void turn_to_perf(int err)
+{
+	int kind = CLOCK_CPU_TIMER;
+
+	if (!atomic_compare_exchange_strong(&self.clock, &kind, CLOCK_PERF_EVENT))
+		return;
+	atomic_store_explicit(&self.why, "timer_create is refused", memory_order_relaxed);
+	log_line(LOG_INFO, "timer_create: %s; sampling with perf_event", strerror(-err));
+	signal_take(true);
+	if (state.wake != NULL)
+		state.wake();
+}
+
+static void give_up(struct thread *thread, int err)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	thread->clock_failed = true;
+	stat_count(STAT_CLOCK_FAILED);
+	log_line(LOG_DEBUG, "no clock for thread %d: %s", thread->tid, strerror(-err));
+	/* Else it is gone already. */
+	if (err != -EINVAL && err != -ESRCH)
+		log_once(&said, "no clock for a thread (%s): such threads are not sampled",
+			 strerror(-err));
+}
+
+static void arm_timer(struct thread *thread)
+{
+	bool is_first_choice =
+		atomic_load_explicit(&self.clock, memory_order_relaxed) == CLOCK_CPU_TIMER;
 	int err = clock_timer_arm(thread, clocks_signal(), choose_period_ns(thread));
 
 	if (err != 0) {
-		thread->clock_failed = true;
-		stat_count(STAT_CLOCK_FAILED);
-		log_line(LOG_DEBUG, "no clock for thread %d: %s", thread->tid, strerror(-err));
-		/* Else it is gone already. */
-		if (err != -EINVAL && err != -ESRCH)
-			log_once(&said, "no clock for a thread (%s): such threads are not sampled",
-				 strerror(-err));
+		if (is_first_choice && err != -EINVAL && err != -ESRCH)
+			turn_to_perf(err);
+		else
+			give_up(thread, err);
 		return;
 	}
 	count_once(thread);

@@ -13,8 +13,9 @@
 enum { CLOCKS_TICK_HZ = 250 }; /* above, CPU timers lose ticks: CONFIG_HZ of the usual kernels */
 
 /*
- * From now on HZ ticks a second, by CPU timers or, above CLOCKS_TICK_HZ, perf_event; takes the
- * signal at the first time. Arms nothing. 0 or negative errno. Without the lock.
+ * From now on HZ ticks a second, by CPU timers or, above CLOCKS_TICK_HZ, perf_event; by the other
+ * of the two where one is refused. Takes the signal. Arms nothing. 0 or negative errno. Without the
+ * lock.
  */
 int clocks_start(uint32_t hz);
 

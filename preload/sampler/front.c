@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-const int front_signals[FRONT_COUNT] = { SIGPROF, SIGVTALRM, SIGSTKFLT, SIGIO };
+const int front_signals[FRONT_COUNT] = { SIGPROF, SIGVTALRM, SIGSTKFLT, SIGIO, SIGURG };
 
 static struct {
 	struct front fronts[FRONT_COUNT]; /* in that order */
@@ -64,14 +64,14 @@ bool front_is_unused(const struct sigaction *action)
 }
 
 /*
- * What the default does: end the process. Only for signals that someone sent on purpose; one of
- * perf_event's that came late must not.
+ * What the default does: end the process; nothing for SIGURG. Only for signals that someone sent on
+ * purpose; one of perf_event's that came late must not.
  */
 static void act_by_default(int signo, const siginfo_t *info)
 {
 	struct sigaction standard = { .sa_handler = SIG_DFL };
 
-	if (info->si_code >= POLL_IN && info->si_code <= POLL_HUP)
+	if (signo == SIGURG || (info->si_code >= POLL_IN && info->si_code <= POLL_HUP))
 		return;
 	__sigaction(signo, &standard, NULL);
 	/* Pending until our handler returns, then deadly. */

@@ -14,9 +14,12 @@
 
 #include "symtab/base.h"
 
-enum { FRONT_COUNT = 4, FRONT_SLOTS = 64 };
+enum { FRONT_COUNT = 5, FRONT_SLOTS = 64 };
 
-/* Those that may be ours. The first is what profilers use; a program has to ask for the others. */
+/*
+ * Those that may be ours. The first is what profilers use; a program has to ask for the others. The
+ * last is the fast clock's first choice (signal.h).
+ */
 extern const int front_signals[FRONT_COUNT];
 
 struct front_slot {

@@ -25,6 +25,8 @@ EXPORT sighandler_t signal(int signo, sighandler_t handler);
 struct start {
 	void *(*function)(void *);
 	void *argument;
+	struct inheritance *inherited; /* NULL: nothing */
+	bool is_sampled;
 };
 
 static void thread_ends(void *unused)
@@ -39,10 +41,13 @@ static void *start_thread(void *argument)
 	void *result;
 
 	free(argument);
-	sampler_thread_started();
+	if (start.is_sampled)
+		sampler_thread_started();
 	/* Also on pthread_exit() and cancellation. */
 	pthread_cleanup_push(thread_ends, NULL);
-	result = start.function(start.argument);
+	result = start.inherited != NULL
+			 ? start.inherited->run(start.inherited, start.function, start.argument)
+			 : start.function(start.argument);
 	pthread_cleanup_pop(1);
 	return result;
 }
@@ -52,20 +57,30 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 		   void *argument)
 {
 	__typeof__(&pthread_create) real = REAL(pthread_create);
+	bool is_sampled = atomic_load_explicit(&state.sampling, memory_order_acquire);
 	struct start *start = NULL;
 	int error;
 
-	if (!atomic_load_explicit(&state.sampling, memory_order_acquire) || !hook_begin())
+	if ((!is_sampled && state_inheritance == NULL) || !hook_begin())
 		return real(thread, attributes, function, argument);
 	start = malloc(sizeof(*start));
-	if (start != NULL)
-		*start = (struct start){ .function = function, .argument = argument };
+	if (start != NULL) {
+		*start = (struct start){
+			.function = function,
+			.argument = argument,
+			.inherited = state_inheritance,
+			.is_sampled = is_sampled,
+		};
+		state_inheritance = NULL;
+	}
 	hook_end();
 	if (start == NULL)
 		return real(thread, attributes, function, argument);
 	error = real(thread, attributes, start_thread, start);
-	if (error != 0)
+	if (error != 0) {
+		state_inheritance = start->inherited;
 		free(start);
+	}
 	return error;
 }
 

@@ -23,6 +23,7 @@ enum { MAX_RETAKES = 16 };
 static struct {
 	atomic_int signo; /* that the clocks send; 0: none taken */
 	int retakes;
+	bool is_fast, avoids_urgent;
 	bool said_that_none_is_free;
 	pthread_mutex_t lock; /* the rest, our signals' actions in the kernel, fronts */
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -38,6 +39,11 @@ static bool is_our_handler(const struct sigaction *action)
 	return (action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == handler_on_signal;
 }
 
+static bool is_on_stack(const struct sigaction *host)
+{
+	return !front_is_unused(host) && (host->sa_flags & SA_ONSTACK) != 0;
+}
+
 /*
  * Go handles SIGURG, its preemption signal, on the alternate stack in every build mode, and dies of
  * a handler that runs on a goroutine's stack. Elsewhere the alternate stack may be too small for
@@ -47,10 +53,13 @@ static bool needs_alternate_stack(const struct sigaction *host)
 {
 	struct sigaction urgent;
 
-	if (!front_is_unused(host) && (host->sa_flags & SA_ONSTACK) != 0)
+	if (is_on_stack(host))
 		return true;
-	return __sigaction(SIGURG, NULL, &urgent) == 0 && !front_is_unused(&urgent) &&
-	       (urgent.sa_flags & SA_ONSTACK) != 0;
+	if (__sigaction(SIGURG, NULL, &urgent) != 0)
+		return false;
+	if (is_our_handler(&urgent))
+		urgent = front_action(front_of(SIGURG));
+	return is_on_stack(&urgent);
 }
 
 /*
@@ -98,42 +107,57 @@ static int take(int signo, const struct sigaction *host)
 	return signo;
 }
 
-static int take_with(sighandler_t wanted)
+/* Takes SIGNO if the host has set WANTED and nothing else; -EBUSY. */
+static int take_if(int signo, sighandler_t wanted)
 {
+	int first = self.is_fast ? SIGURG : SIGPROF;
 	struct sigaction host;
 
-	for (size_t i = 0; i < FRONT_COUNT; i++) {
-		int signo = front_signals[i];
+	if (front_is_there(front_of(signo)) || (signo == SIGURG && self.avoids_urgent) ||
+	    __sigaction(signo, NULL, &host) != 0 || host.sa_handler != wanted)
+		return -EBUSY;
+	if (signo != first)
+		log_line(LOG_INFO, "the host uses or ignores signal %d; sampling with signal %d",
+			 first, signo);
+	return take(signo, &host);
+}
 
-		if (front_is_there(front_of(front_signals[i])) ||
-		    __sigaction(signo, NULL, &host) != 0 || host.sa_handler != wanted)
-			continue;
-		if (signo != SIGPROF)
-			log_line(LOG_INFO,
-				 "the host handles or ignores SIGPROF; sampling with signal %d",
-				 signo);
-		return take(signo, &host);
-	}
-	return -EBUSY;
+static int take_with(sighandler_t wanted)
+{
+	int signo = -EBUSY;
+
+	for (size_t i = 0; i < FRONT_COUNT && signo == -EBUSY; i++)
+		signo = take_if(front_signals[i], wanted);
+	return signo;
 }
 
 /* Programs that the host starts inherit that a signal is ignored, but not that we handle it. */
 static int take_unused(void)
 {
-	int signo = take_with(SIG_DFL);
+	int signo = self.is_fast ? take_if(SIGURG, SIG_DFL) : -EBUSY;
 
+	if (signo == -EBUSY)
+		signo = take_with(SIG_DFL);
 	return signo != -EBUSY ? signo : take_with(SIG_IGN);
 }
 
-int signal_take(void)
+/* In the place of SIGNO, a slow clock's. Our handler stays there, for late ticks. */
+static int take_better(int signo)
+{
+	int better = self.is_fast && signo != SIGURG ? take_if(SIGURG, SIG_DFL) : -EBUSY;
+
+	return better > 0 ? better : signo;
+}
+
+int signal_take(bool is_fast)
 {
 	struct sigaction host;
 	int signo;
 
 	pthread_mutex_lock(&self.lock);
+	self.is_fast = is_fast;
 	signo = signal_number();
-	if (signo == 0)
-		signo = take_unused();
+	signo = signo == 0 ? take_unused() : take_better(signo);
 	if (signo == -EBUSY && __sigaction(SIGPROF, NULL, &host) == 0) {
 		log_line(LOG_INFO, "the host handles every signal that could serve; its SIGPROF "
 				   "handler gets what is not ours");
@@ -168,6 +192,15 @@ static bool move_away(int signo)
 			 signo);
 	self.said_that_none_is_free = true;
 	return false;
+}
+
+void signal_leave_urgent(void)
+{
+	pthread_mutex_lock(&self.lock);
+	self.avoids_urgent = true;
+	if (signal_number() == SIGURG && take_unused() > 0 && state.wake != NULL)
+		state.wake();
+	pthread_mutex_unlock(&self.lock);
 }
 
 static void set_host_action(struct front *front, int signo, const struct sigaction *wanted)

@@ -125,6 +125,8 @@ SIGNAL_SAFE void record_close(struct tick *tick, struct sample *sample)
 	sample->size = (uint32_t)(sizeof(*sample) + words * sizeof(uint64_t) + sample->slice_size);
 	if (sample_resumer(sample, &address, &resumer_size) != NULL)
 		sample->size += (uint32_t)(RECORD_RESUMER_HEAD + resumer_size);
+	if (sample_anchor(sample) != NULL)
+		sample->size += (uint32_t)sample_anchor_size(sample_anchor(sample));
 	if (tick->buffer != NULL)
 		return;
 	stat_count(STAT_SAMPLES);

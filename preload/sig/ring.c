@@ -57,12 +57,12 @@ SIGNAL_SAFE bool ring_commit(struct ring *ring, const struct sample *sample)
 	return head - tail > ring->size / 2;
 }
 
-const struct sample *ring_peek(struct ring *ring)
+struct sample *ring_peek(struct ring *ring)
 {
 	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 	/* acquire: pairs with ring_commit() */
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
-	const struct sample *sample;
+	struct sample *sample;
 
 	if (tail == head)
 		return NULL;

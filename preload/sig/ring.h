@@ -30,7 +30,7 @@ struct sample *ring_reserve(struct ring *ring, size_t size);
 bool ring_commit(struct ring *ring, const struct sample *sample);
 
 /* The oldest record, or NULL. Valid until ring_release(). */
-const struct sample *ring_peek(struct ring *ring);
+struct sample *ring_peek(struct ring *ring);
 void ring_release(struct ring *ring, const struct sample *sample);
 
 /* Our thread: nothing waits in it. */

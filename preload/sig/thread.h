@@ -39,7 +39,20 @@ struct exit_layout {
 	atomic_int ambiguous; /* samples in which several places matched */
 };
 
-enum entry_flag { ENTRY_FIBER = 1 };
+enum entry_flag {
+	ENTRY_FIBER = 1,
+	ENTRY_INTERPRETED = 2, /* the guest leaves no frame on the stack (frameless.h) */
+	/* No activation: the interpreted one below has called the host, and waits. */
+	ENTRY_CALLED_OUT = 4,
+};
+
+enum { CALLED_FROM_MAX = 31 };
+
+/* Which functions an interpreted guest was in when it called the host: indices, innermost first. */
+struct called_from {
+	atomic_uint count;
+	atomic_uint functions[CALLED_FROM_MAX];
+};
 
 /* One activation: the host called into a guest and has not come back. */
 struct entry {
@@ -48,6 +61,8 @@ struct entry {
 	struct exit_layout *layout; /* NULL unknown */
 	uint32_t instance;	    /* instance id; 0 unknown */
 	uint32_t flags;
+	uint32_t call; /* ENTRY_CALLED_OUT: number of the host function's name; 0 unknown */
+	const struct called_from *from; /* ENTRY_CALLED_OUT: never freed; NULL unknown */
 	/* Where the activation below this one called out, read when this entry was pushed; 0
 	 * unknown. */
 	uintptr_t outer_pc, outer_fp;
@@ -70,8 +85,9 @@ struct thread {
 
 	/* The handler's. */
 	volatile sig_atomic_t busy;
-	bool had_guest; /* the pc, or a word on the stack, was in a guest with no entry: its host
-			   frames must be searched for one */
+	bool had_guest;	 /* the pc, or a word on the stack, was in a guest with no entry: its host
+			    frames must be searched for one */
+	bool is_guessed; /* it was a word only: void as soon as entries are known to come */
 	atomic_ullong generation;    /* in use by the running handler; 0: none */
 	_Atomic(struct ring *) ring; /* NULL until the first guest pc */
 	uint32_t handler_runs;
@@ -119,6 +135,8 @@ struct thread_table {
 	atomic_uint count;
 	/* Some thread entered a guest through a wrapper: in this process entries are known. */
 	atomic_bool has_entries;
+	/* Some guest is interpreted: entries are asked whether theirs is. */
+	atomic_bool has_interpreted;
 };
 extern struct thread_table thread_table;
 

@@ -12,6 +12,9 @@
  * outer activations, if any. Place not known: SAMPLE_HOST with registers and a slice, if that holds
  * a word that points into guest code.
  *
+ * In the host, the innermost activation of an interpreted guest: SAMPLE_HOST | SAMPLE_FRAMELESS,
+ * what stands for it (frameless.h), registers.
+ *
  * Outer activations follow, each after a 0. Where whole stacks are wanted the slice goes on to the
  * stack's top (above.h), whatever the kind.
  */
@@ -19,8 +22,11 @@
 
 #include "preload/base/stats.h"
 #include "preload/sig/above.h"
+#include "preload/sig/activations.h"
+#include "preload/sig/anchor.h"
 #include "preload/sig/cpu.h"
 #include "preload/sig/exitrec.h"
+#include "preload/sig/frameless.h"
 #include "preload/sig/handler.h"
 #include "preload/sig/learn.h"
 #include "preload/sig/record.h"
@@ -34,77 +40,6 @@ enum {
 	/* A thread's host ticks, of which one looks for a guest on its stack: some 10 us. */
 	SEARCH_EVERY = 16,
 };
-
-SIGNAL_SAFE static void find_entry(struct tick *tick)
-{
-	uint32_t depth = tick->thread->depth;
-
-	if (depth > ENTRY_DEPTH) {
-		depth = ENTRY_DEPTH;
-		tick->flags |= SAMPLE_TRUNCATED;
-	}
-	while (depth > 0 && tick->ordinary &&
-	       thread_entry_is_stale(tick->thread, depth - 1, tick->sp))
-		depth--;
-	tick->depth = depth;
-	tick->entry = depth > 0 ? &tick->thread->entries[depth - 1] : NULL;
-	if (tick->entry == NULL)
-		tick->flags |= SAMPLE_NO_ENTRY;
-}
-
-/* Where the frames below ENTRY must end. No bound on a fiber or an unknown stack. */
-SIGNAL_SAFE static uintptr_t limit_of(const struct tick *tick, const struct entry *entry)
-{
-	if (!tick->ordinary || (entry != NULL && (entry->flags & ENTRY_FIBER) != 0))
-		return UINTPTR_MAX;
-	return entry != NULL && entry->sp > tick->sp ? entry->sp : tick->reach.high;
-}
-
-SIGNAL_SAFE static struct walk walk_of(struct tick *tick, struct sample *sample)
-{
-	return (struct walk){
-		.ranges = tick->ranges,
-		.reach = &tick->reach,
-		.limit = limit_of(tick, tick->entry),
-		.pcs = sample->words,
-		.max = SAMPLE_MAX_PCS,
-	};
-}
-
-/* Appends the chain of the activation below entry INNER. False when it is not known. */
-SIGNAL_SAFE static bool append_below(struct tick *tick, struct walk *walk, uint32_t inner)
-{
-	const struct entry *entry = &tick->thread->entries[inner];
-	const struct entry *below = entry - 1;
-	uint32_t before = walk->count;
-
-	if (entry->outer_pc == 0)
-		return exitrec_is_learned(below->layout);
-	if (walk->count + 2 > walk->max)
-		return false;
-	if (walk->count > 0)
-		walk->pcs[walk->count++] = 0;
-	walk->limit = limit_of(tick, below);
-	switch (walk_caller(walk, entry->outer_pc, entry->outer_fp, entry->outer_fp)) {
-	case WALK_COMPLETE:
-		return true;
-	case WALK_BROKEN:
-	case WALK_FULL:
-		break;
-	}
-	/* No 0 without a pc after it. */
-	if (walk->count - before < 2)
-		walk->count = before;
-	return false;
-}
-
-SIGNAL_SAFE static void append_outer(struct tick *tick, struct walk *walk)
-{
-	for (uint32_t inner = tick->depth; inner-- > 1;) {
-		if (!append_below(tick, walk, inner))
-			tick->flags |= SAMPLE_TRUNCATED;
-	}
-}
 
 /* Whether the bytes around PC may be read: text can be mapped executable only. */
 SIGNAL_SAFE static bool code_is_readable(struct tick *tick, uintptr_t pc)
@@ -125,14 +60,14 @@ SIGNAL_SAFE static bool code_is_readable(struct tick *tick, uintptr_t pc)
 
 SIGNAL_SAFE static void take_guest(struct tick *tick, uintptr_t pc, uintptr_t fp, uintptr_t sp)
 {
-	size_t room = above_room(tick);
-	struct sample *sample = record_open(tick, SAMPLE_GUEST, room);
+	size_t room = above_room(tick), anchor_size = anchor_room(tick);
+	struct sample *sample = record_open(tick, SAMPLE_GUEST, room + anchor_size);
 	struct above_walked walked;
 	struct walk walk;
 
 	if (sample == NULL)
 		return;
-	walk = walk_of(tick, sample);
+	walk = activations_walk(tick, sample);
 	walked.end = walk_interrupted(&walk, pc, fp, sp, code_is_readable(tick, pc));
 	walked.count = walk.count;
 	if (walk.count > 0 && sample_is_marked(walk.pcs[walk.count - 1]))
@@ -142,10 +77,12 @@ SIGNAL_SAFE static void take_guest(struct tick *tick, uintptr_t pc, uintptr_t fp
 		tick->flags |= SAMPLE_TRUNCATED;
 	else if (tick->entry != NULL && walk.count > 1)
 		exitrec_learn(tick->entry, &tick->reach, tick->ranges, walk.last_fp);
-	append_outer(tick, &walk);
+	activations_append_outer(tick, &walk);
 	sample->pc_count = walk.count;
 	if (room != 0)
 		above_add(tick, sample, &walked);
+	if (anchor_size != 0 && walked.end == WALK_COMPLETE)
+		anchor_add(tick, sample, walked.last_fp);
 	record_close(tick, sample);
 }
 
@@ -158,12 +95,12 @@ SIGNAL_SAFE static void take_slice(struct tick *tick, bool in_guest)
 	uintptr_t limit = tick->sp + SAMPLE_MAX_SLICE;
 	struct sample *sample;
 	struct walk walk;
-	uintptr_t end;
-	size_t size;
+	uintptr_t end, outermost;
+	size_t size, anchor_size;
 	bool cut;
 
-	if (limit > limit_of(tick, tick->entry))
-		limit = limit_of(tick, tick->entry);
+	if (limit > activations_limit(tick, tick->entry))
+		limit = activations_limit(tick, tick->entry);
 	end = slice_end(&tick->reach, tick->ranges, tick->sp, limit, &cut);
 	if (end == tick->sp && in_guest)
 		end += SLICE_MARGIN;
@@ -171,22 +108,26 @@ SIGNAL_SAFE static void take_slice(struct tick *tick, bool in_guest)
 		stat_count(STAT_HOST_ONLY);
 		return;
 	}
+	outermost = end - 8 - SLICE_MARGIN;
 	if (handler_setup.whole_stacks)
 		end = above_top(tick);
 	size = slice_size(&tick->reach, tick->sp, end);
-	sample = record_open(tick, SAMPLE_HOST, size + above_resumer_room(tick));
+	anchor_size = in_guest ? 0 : anchor_room(tick);
+	sample = record_open(tick, SAMPLE_HOST, size + above_resumer_room(tick) + anchor_size);
 	if (sample == NULL)
 		return;
 	/* The end of the memory is where a fiber's stack ends. */
 	if (cut && tick->ordinary)
 		tick->flags |= SAMPLE_TRUNCATED;
-	walk = walk_of(tick, sample);
+	walk = activations_walk(tick, sample);
 	learn_outside(tick, &walk);
-	walk = walk_of(tick, sample);
-	append_outer(tick, &walk);
+	walk = activations_walk(tick, sample);
+	activations_append_outer(tick, &walk);
 	sample->pc_count = walk.count;
 	record_add_slice(tick, sample, size);
 	above_add_resumer(tick, sample);
+	if (anchor_size != 0)
+		anchor_add_outside(tick, sample, outermost);
 	record_close(tick, sample);
 }
 
@@ -229,8 +170,8 @@ SIGNAL_SAFE static void take_outer_only(struct tick *tick)
 	sample = record_open(tick, SAMPLE_HOST, size + above_resumer_room(tick));
 	if (sample == NULL)
 		return;
-	walk = walk_of(tick, sample);
-	append_outer(tick, &walk);
+	walk = activations_walk(tick, sample);
+	activations_append_outer(tick, &walk);
 	if (walk.count == 0)
 		stat_count(STAT_LOST_STACK);
 	else
@@ -248,15 +189,37 @@ SIGNAL_SAFE static bool take_exit(struct tick *tick, const struct exit_record *r
 
 	if (sample == NULL)
 		return true;
-	walk = walk_of(tick, sample);
+	walk = activations_walk(tick, sample);
 	end = walk_caller(&walk, record->pc, record->fp, record->frame);
 	if (walk.count == 0 || (end == WALK_COMPLETE && walk.last_fp != record->entry_fp))
 		return false;
 	if (end != WALK_COMPLETE)
 		tick->flags |= SAMPLE_TRUNCATED;
-	append_outer(tick, &walk);
+	activations_append_outer(tick, &walk);
 	close_host(tick, sample, &walk, size, top);
 	return true;
+}
+
+/* The entries say all; the stack is for those who want the host's frames. */
+SIGNAL_SAFE static void take_frameless(struct tick *tick)
+{
+	size_t size = 0;
+	struct sample *sample;
+	struct walk walk;
+
+	if (handler_setup.whole_stacks)
+		size = slice_size(&tick->reach, tick->sp, above_top(tick));
+	sample = record_open(tick, SAMPLE_HOST, size + above_resumer_room(tick));
+	if (sample == NULL)
+		return;
+	walk = activations_walk(tick, sample);
+	walk.count = frameless_append(walk.pcs, 0, walk.max, tick->entry, NULL);
+	activations_append_outer(tick, &walk);
+	tick->flags |= SAMPLE_FRAMELESS;
+	sample->pc_count = walk.count;
+	record_add_slice(tick, sample, size);
+	above_add_resumer(tick, sample);
+	record_close(tick, sample);
 }
 
 SIGNAL_SAFE static void take_host(struct tick *tick)
@@ -268,6 +231,10 @@ SIGNAL_SAFE static void take_host(struct tick *tick)
 			take_slice(tick, false);
 		else
 			stat_count(STAT_HOST_ONLY);
+		return;
+	}
+	if (frameless_is(tick->entry)) {
+		take_frameless(tick);
 		return;
 	}
 	switch (exitrec_read(tick->entry, &tick->reach, tick->sp, &record)) {
@@ -289,7 +256,7 @@ SIGNAL_SAFE static void find_place(struct tick *tick, uintptr_t sp)
 {
 	tick->sp = sp;
 	tick->ordinary = reach_init(&tick->reach, tick->thread, sp);
-	find_entry(tick);
+	activations_find(tick);
 	if (tick->ordinary)
 		return;
 	if (atomic_load_explicit(&tick->thread->stack_end, memory_order_relaxed) != 0 ||
@@ -332,6 +299,22 @@ SIGNAL_SAFE static bool has_hidden_guest(struct tick *tick)
 			 &cut) != tick->sp;
 }
 
+/*
+ * The thread is in the host, in no activation that is known. A thread that compiles has words on
+ * its stack that point into new code: before the first entry of all, that looks like a guest.
+ */
+SIGNAL_SAFE static bool may_have_guest(struct tick *tick)
+{
+	struct thread *thread = tick->thread;
+
+	if (thread->is_guessed &&
+	    atomic_load_explicit(&thread_table.has_entries, memory_order_relaxed))
+		thread->had_guest = thread->is_guessed = false;
+	if (!thread->had_guest)
+		thread->had_guest = thread->is_guessed = has_hidden_guest(tick);
+	return thread->had_guest;
+}
+
 SIGNAL_SAFE void tick_sample(struct tick *tick)
 {
 	const struct range *range;
@@ -343,9 +326,7 @@ SIGNAL_SAFE void tick_sample(struct tick *tick)
 	range = ranges_find(tick->ranges, tick->pc);
 	if (range == NULL) {
 		/* A thread that is in no guest and never was: by far the most common. */
-		if (tick->thread->depth == 0 && !tick->thread->had_guest)
-			tick->thread->had_guest = has_hidden_guest(tick);
-		if (tick->thread->depth == 0 && !tick->thread->had_guest) {
+		if (tick->thread->depth == 0 && !may_have_guest(tick)) {
 			stat_count(STAT_HOST_ONLY);
 		} else if (trap_on_alternate_stack(tick->context, tick->sp)) {
 			take_trap(tick);
@@ -360,8 +341,10 @@ SIGNAL_SAFE void tick_sample(struct tick *tick)
 	 * Where entries are known, no entry means no guest: dead frames' words on the stack must
 	 * not be taken for one.
 	 */
-	if (tick->entry == NULL)
+	if (tick->entry == NULL) {
 		tick->thread->had_guest = true;
+		tick->thread->is_guessed = false;
+	}
 	if (range->has_frame_pointers)
 		take_guest(tick, tick->pc, tick->fp, tick->sp);
 	else

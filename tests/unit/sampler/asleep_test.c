@@ -317,6 +317,28 @@ static void chains_that_make_no_sense(void **unused)
 	assert_true((take(false)->flags & SAMPLE_TRUNCATED) != 0);
 }
 
+/* An interpreted guest has no frames: its entry is all there is. */
+static void the_entry_of_an_interpreted_guest(void **unused)
+{
+	struct sample *sample;
+
+	(void)unused;
+	thread.entries[0].flags = ENTRY_INTERPRETED;
+	thread.entries[1] = (struct entry){
+		.sp = synthetic_sp(&s) + 64, .instance = 7, .flags = ENTRY_CALLED_OUT, .call = 3
+	};
+	thread.depth = 2;
+	sample = take(false);
+	assert_int_equal(sample->flags, SAMPLE_FRAMELESS);
+	assert_int_equal(sample->instance, 7);
+	assert_int_equal(sample->slice_size, 0);
+	assert_int_equal(sample->pc_count, 3);
+	assert_true(sample_pcs(sample)[0] == (SAMPLE_CALL | 3));
+	assert_true(sample_pcs(sample)[1] == (SAMPLE_ENTRY | 7));
+	assert_true(sample_pcs(sample)[2] == (SAMPLE_MARK | thread.entries[1].sp));
+	assert_int_not_equal(take(true)->slice_size, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +353,7 @@ int main(void)
 		cmocka_unit_test_setup(both_activations_without_records, setup),
 		cmocka_unit_test_setup(the_record_s_place_is_learned, setup),
 		cmocka_unit_test_setup(an_entry_that_was_jumped_over, setup),
+		cmocka_unit_test_setup(the_entry_of_an_interpreted_guest, setup),
 		cmocka_unit_test_setup(stacks_that_end_early, setup),
 		cmocka_unit_test_setup(chains_that_make_no_sense, setup),
 	};

@@ -104,7 +104,7 @@ static void no_room_for_signals(void **unused)
 /* Its own signals must not come to our thread: nothing is sent. */
 static int is_left_alone(void)
 {
-	static const int all[] = { SIGPROF, SIGVTALRM, SIGSTKFLT, SIGIO };
+	static const int all[] = { SIGPROF, SIGVTALRM, SIGSTKFLT, SIGIO, SIGURG };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		signal(all[i], on_host);

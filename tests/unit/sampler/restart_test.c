@@ -104,7 +104,7 @@ static size_t lasting_descriptors(void)
 {
 	size_t least = count_descriptors();
 
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 60; i++) {
 		size_t count = count_descriptors();
 
 		least = count < least ? count : least;
@@ -166,7 +166,8 @@ static void sessions(uint32_t hz, uint32_t other_hz)
 		if (i == 1)
 			before = lasting_descriptors();
 	}
-	assert_int_equal(lasting_descriptors(), before);
+	/* fewer, where such a look was under way at every count of the first time */
+	assert_in_range(lasting_descriptors(), 0, before);
 	assert_int_equal(sigaction(sampler_info().signal, NULL, &action), 0);
 	assert_true(action.sa_sigaction == handler_on_signal);
 }

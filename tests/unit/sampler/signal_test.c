@@ -77,8 +77,8 @@ static void free_signal(void)
 {
 	struct sigaction now;
 
-	CHECK(signal_take() == SIGPROF);
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	__sigaction(SIGPROF, NULL, &now);
 	CHECK(now.sa_sigaction == handler_on_signal);
 	CHECK((now.sa_flags & (SA_SIGINFO | SA_RESTART | SA_ONSTACK)) == (SA_SIGINFO | SA_RESTART));
@@ -90,7 +90,7 @@ static void ignored_signal(void)
 	struct sigaction now;
 
 	signal(SIGPROF, SIG_IGN);
-	CHECK(signal_take() == SIGVTALRM);
+	CHECK(signal_take(false) == SIGVTALRM);
 	__sigaction(SIGPROF, NULL, &now);
 	CHECK(now.sa_handler == SIG_IGN); /* and so for the programs that this one starts */
 	raise(SIGPROF);
@@ -105,7 +105,8 @@ static void all_ignored(void)
 	signal(SIGVTALRM, SIG_IGN);
 	signal(SIGSTKFLT, SIG_IGN);
 	signal(SIGIO, SIG_IGN);
-	CHECK(signal_take() == SIGPROF);
+	signal(SIGURG, SIG_IGN);
+	CHECK(signal_take(false) == SIGPROF);
 	raise(SIGPROF); /* still ignored */
 	signal_before_exec();
 	__sigaction(SIGPROF, NULL, &now);
@@ -119,7 +120,7 @@ static void interrupting_handler(void)
 {
 	struct sigaction now, wanted = host_action, old;
 
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	CHECK(signal_host_action(SIGPROF, &wanted, &old));
 	__sigaction(SIGPROF, NULL, &now);
 	CHECK((now.sa_flags & SA_RESTART) == 0);
@@ -135,7 +136,7 @@ static void interrupting_handler(void)
 static void handled_signal(void)
 {
 	__sigaction(SIGPROF, &host_action, NULL);
-	CHECK(signal_take() == SIGVTALRM);
+	CHECK(signal_take(false) == SIGVTALRM);
 	CHECK(!is_ours(SIGPROF));
 	raise(SIGPROF);
 	CHECK(host_signals == 1);
@@ -150,7 +151,8 @@ static void all_handled(void)
 	__sigaction(SIGVTALRM, &on_stack, NULL);
 	__sigaction(SIGSTKFLT, &on_stack, NULL);
 	__sigaction(SIGIO, &on_stack, NULL);
-	CHECK(signal_take() == SIGPROF);
+	__sigaction(SIGURG, &on_stack, NULL);
+	CHECK(signal_take(false) == SIGPROF);
 	CHECK(is_ours(SIGPROF));
 	raise(SIGPROF);
 	CHECK(host_signals == 1 && host_code == SI_TKILL);
@@ -158,7 +160,7 @@ static void all_handled(void)
 
 static void taken_by_the_default_kills(void)
 {
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	kill(getpid(), SIGPROF);
 	for (;;)
 		pause();
@@ -168,7 +170,7 @@ static void expired_profiling_timer_kills(void)
 {
 	struct itimerval soon = { { 0, 0 }, { 0, 1000 } };
 
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	setitimer(ITIMER_PROF, &soon, NULL);
 	for (;;)
 		__asm__ volatile("pause");
@@ -181,7 +183,7 @@ static void late_overflow_does_not_kill(void)
 
 	memset(&info, 0, sizeof(info));
 	memset(&context, 0, sizeof(context));
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	info.si_code = 1; /* POLL_IN */
 	info.si_fd = 1000;
 	handler_on_signal(SIGPROF, &info, &context);
@@ -191,7 +193,7 @@ static void host_changes_are_noted(void)
 {
 	struct sigaction old, simple = { .sa_handler = on_host_simple };
 
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	CHECK(!signal_host_action(SIGUSR1, &host_action, &old));
 	CHECK(signal_host_action(SIGPROF, &host_action, &old));
 	CHECK(old.sa_handler == SIG_DFL);
@@ -214,7 +216,7 @@ static void host_mask_is_kept(void)
 {
 	struct sigaction action = host_action;
 
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	sigemptyset(&action.sa_mask);
 	sigaddset(&action.sa_mask, SIGUSR2);
 	signal_host_action(SIGPROF, &action, NULL);
@@ -233,7 +235,7 @@ static void one_shot_handler_runs_once(void)
 {
 	struct sigaction action = host_action, old;
 
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	action.sa_flags |= SA_RESETHAND;
 	signal_host_action(SIGPROF, &action, NULL);
 	raise(SIGPROF);
@@ -248,7 +250,7 @@ static void alternate_stack_follows_the_host(void)
 {
 	struct sigaction action = host_action, now;
 
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	action.sa_flags |= SA_ONSTACK;
 	signal_host_action(SIGPROF, &action, NULL);
 	__sigaction(SIGPROF, NULL, &now);
@@ -270,7 +272,7 @@ static void replaced_handler_stays(void)
 {
 	struct sigaction old;
 
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	__sigaction(SIGPROF, &host_action, NULL);
 	signal_check();
 	CHECK(!is_ours(SIGPROF) && is_ours(SIGVTALRM));
@@ -281,6 +283,7 @@ static void replaced_handler_stays(void)
 	/* And again; the last one has nowhere to go, and comes back. */
 	__sigaction(SIGVTALRM, &host_action, NULL);
 	__sigaction(SIGSTKFLT, &host_action, NULL);
+	__sigaction(SIGURG, &host_action, NULL);
 	signal_check();
 	CHECK(signal_number() == SIGIO && is_ours(SIGIO) && !is_ours(SIGVTALRM));
 	__sigaction(SIGIO, &host_action, NULL);
@@ -293,7 +296,7 @@ static void moves_out_of_the_way(void)
 {
 	struct sigaction unused = { .sa_handler = SIG_DFL }, old;
 
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	CHECK(signal_host_action(SIGPROF, &host_action, &old));
 	CHECK(old.sa_handler == SIG_DFL);
 	CHECK(signal_number() == SIGVTALRM && is_ours(SIGVTALRM));
@@ -311,7 +314,7 @@ static void moves_out_of_the_way(void)
 	CHECK(signal_host_action(SIGVTALRM, &host_action, NULL));
 	CHECK(signal_number() == SIGSTKFLT && is_ours(SIGSTKFLT));
 	CHECK(signal_host_action(SIGVTALRM, NULL, &old) && old.sa_sigaction == on_host);
-	CHECK(signal_take() == SIGSTKFLT);
+	CHECK(signal_take(false) == SIGSTKFLT);
 }
 
 /* To ignore a signal, or to handle it no more, is no use of it. */
@@ -319,7 +322,7 @@ static void stays_where_nobody_handles(void)
 {
 	struct sigaction action = { .sa_handler = SIG_IGN };
 
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	CHECK(signal_host_action(SIGPROF, &action, NULL));
 	action.sa_handler = SIG_DFL;
 	CHECK(signal_host_action(SIGPROF, &action, NULL));
@@ -332,14 +335,79 @@ static void nowhere_to_go(void)
 {
 	struct sigaction old;
 
-	CHECK(signal_take() == SIGPROF);
+	CHECK(signal_take(false) == SIGPROF);
 	__sigaction(SIGVTALRM, &host_action, NULL);
 	__sigaction(SIGSTKFLT, &host_action, NULL);
 	__sigaction(SIGIO, &host_action, NULL);
+	__sigaction(SIGURG, &host_action, NULL);
 	CHECK(signal_host_action(SIGPROF, &host_action, &old));
 	CHECK(signal_number() == SIGPROF && is_ours(SIGPROF) && !is_ours(SIGVTALRM));
 	raise(SIGPROF);
 	CHECK(host_signals == 1);
+}
+
+/* What is pending at an exec, and whatever else comes by default, does nothing. */
+static void urgent_for_the_fast(void)
+{
+	CHECK(signal_take(true) == SIGURG && is_ours(SIGURG) && !is_ours(SIGPROF));
+	CHECK(kill(getpid(), SIGURG) == 0 && raise(SIGURG) == 0);
+	CHECK(signal_is_ours_alone() && !signal_is_on_alternate_stack());
+	CHECK(signal_take(false) == SIGURG);
+}
+
+static void a_faster_session_takes_it_too(void)
+{
+	CHECK(signal_take(false) == SIGPROF && !is_ours(SIGURG));
+	CHECK(signal_take(true) == SIGURG && is_ours(SIGURG));
+	/* A tick of ours may still be on its way. */
+	CHECK(is_ours(SIGPROF));
+	CHECK(signal_take(false) == SIGURG);
+}
+
+static void on_host_urgent(int signo)
+{
+	host_signals += signo == SIGURG;
+}
+
+/* Whether it is there before us, or comes later: by libc, or as Go does. */
+static void urgent_is_the_hosts(void)
+{
+	struct sigaction action = { .sa_handler = on_host_urgent, .sa_flags = SA_RESTART }, old;
+
+	__sigaction(SIGURG, &action, NULL);
+	CHECK(signal_take(true) == SIGPROF && !is_ours(SIGURG));
+	signal(SIGURG, SIG_DFL);
+	CHECK(signal_take(true) == SIGURG);
+	CHECK(signal_host_action(SIGURG, &action, &old) && old.sa_handler == SIG_DFL);
+	/* SIGPROF's handler is ours, for ticks that are late. */
+	CHECK(signal_number() == SIGVTALRM);
+	raise(SIGURG);
+	CHECK(host_signals == 1);
+}
+
+static void urgent_is_replaced(void)
+{
+	struct sigaction action = { .sa_handler = on_host_urgent,
+				    .sa_flags = SA_RESTART | SA_ONSTACK };
+	struct sigaction now;
+
+	CHECK(signal_take(true) == SIGURG);
+	__sigaction(SIGURG, &action, NULL);
+	signal_check();
+	CHECK(!is_ours(SIGURG) && signal_number() == SIGPROF);
+	__sigaction(SIGPROF, NULL, &now);
+	CHECK(now.sa_flags & SA_ONSTACK);
+	raise(SIGURG);
+	CHECK(host_signals == 1);
+}
+
+static void urgent_is_waited_for(void)
+{
+	CHECK(signal_take(true) == SIGURG);
+	signal_leave_urgent();
+	CHECK(signal_number() == SIGPROF && is_ours(SIGPROF));
+	CHECK(signal_take(true) == SIGPROF);
+	raise(SIGURG);
 }
 
 #define ENDS_WELL(name)                              \
@@ -372,6 +440,11 @@ ENDS_WELL(replaced_handler_stays)
 ENDS_WELL(moves_out_of_the_way)
 ENDS_WELL(stays_where_nobody_handles)
 ENDS_WELL(nowhere_to_go)
+ENDS_WELL(urgent_for_the_fast)
+ENDS_WELL(a_faster_session_takes_it_too)
+ENDS_WELL(urgent_is_the_hosts)
+ENDS_WELL(urgent_is_replaced)
+ENDS_WELL(urgent_is_waited_for)
 
 int main(void)
 {
@@ -393,6 +466,11 @@ int main(void)
 		cmocka_unit_test(moves_out_of_the_way_ends_well),
 		cmocka_unit_test(stays_where_nobody_handles_ends_well),
 		cmocka_unit_test(nowhere_to_go_ends_well),
+		cmocka_unit_test(urgent_for_the_fast_ends_well),
+		cmocka_unit_test(a_faster_session_takes_it_too_ends_well),
+		cmocka_unit_test(urgent_is_the_hosts_ends_well),
+		cmocka_unit_test(urgent_is_replaced_ends_well),
+		cmocka_unit_test(urgent_is_waited_for_ends_well),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -657,9 +657,13 @@ static void guest_never_met_is_looked_for(void **unused)
 			next_sample();
 	assert_true(thread->had_guest);
 	assert_non_null(tick_at(0x5600));
-	/* no word of a guest's: nothing to show, whatever is looked at */
 	next_sample();
-	thread->had_guest = false;
+	/* it was a thread that compiles, before the first call into a guest */
+	thread_table.has_entries = true;
+	assert_null(tick_at(0x5600));
+	assert_false(thread->had_guest);
+	thread_table.has_entries = false;
+	/* no word of a guest's: nothing to show, whatever is looked at */
 	memset(s.stack, 0, sizeof(s.stack));
 	for (int i = 0; i < 40; i++)
 		assert_null(tick_at(0x5600));
