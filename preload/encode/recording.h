@@ -25,6 +25,10 @@
  * descriptor. Threads are looked at GUESTPROF_HZ times a second, 100 at most; a look stands for the
  * time since the one before.
  *
+ * Where hosts do not say which instance they enter it is found out from the guest's own frames, and
+ * the label wasm_instance says how surely: `resize.wasm#3` for certain, `resize.wasm#3 (likely)`,
+ * or `resize.wasm (module only)` where it could not be told.
+ *
  * Location.address is the position in the wasm binary where the engine's map gives it.
  * What pprof has no place for is in the fields below, which its readers skip.
  */
@@ -158,8 +162,8 @@ enum {
 	GROUP_SAMPLES = 5,
 	GROUP_CPU_NS = 6,
 	/*
-	 * Packed, in the order guest builtin host waiting; of waiting the looks, which
-	 * GROUP_SAMPLES does not count.
+	 * Packed, in the order guest builtin host waiting interpreter (absent in older ones); of
+	 * waiting the looks, which GROUP_SAMPLES does not count.
 	 */
 	GROUP_SAMPLES_BY_STATE = 7,
 	GROUP_WALL_NS = 8,

@@ -32,7 +32,8 @@
 	ROW(HOST, "host")                   \
 	ROW(WAITING, "waiting")             \
 	ROW(WALL, "wall")                   \
-	ROW(DESCRIPTOR, "descriptor")
+	ROW(DESCRIPTOR, "descriptor")       \
+	ROW(INTERPRETER, "interpreter")
 
 enum chunk_string {
 #define ROW(id, text) STRING_##id,
@@ -41,17 +42,49 @@ enum chunk_string {
 		STRING_FIXED_COUNT
 };
 
+/*
+ * How the label wasm_instance ends where it is not certain: the sample is likely of that instance,
+ * or its module is all that is known (no `#` before it then).
+ */
+#define CHUNK_LIKELY " (likely)"
+#define CHUNK_MODULE_ONLY " (module only)"
+
 /* What a frame is: extension field of pprof's Location (encode/recording.h). */
 enum frame_kind {
-	FRAME_GUEST,	  /* a function of a guest module */
-	FRAME_HOST,	  /* host code; one `(host)` frame in `hostcalls` stacks */
-	FRAME_BUILTIN,	  /* the engine's helper for a wasm instruction */
-	FRAME_TRAMPOLINE, /* glue between host and guest, or between core modules */
-	FRAME_JIT,	  /* generated code nobody described: [jit 0xADDR+SIZE] */
+	FRAME_GUEST,	   /* a function of a guest module */
+	FRAME_HOST,	   /* host code; one `(host)` frame in `hostcalls` stacks */
+	FRAME_BUILTIN,	   /* the engine's helper for a wasm instruction */
+	FRAME_TRAMPOLINE,  /* glue between host and guest, or between core modules */
+	FRAME_JIT,	   /* generated code nobody described: [jit 0xADDR+SIZE] */
+	FRAME_INTERPRETER, /* `(interpreter)`: all that a guest's interpreter does for it */
+	FRAME_KINDS
 };
 
-/* What the thread did: label wasm_state; the string is STRING_GUEST + state. */
-enum wasm_state { STATE_GUEST, STATE_BUILTIN, STATE_HOST, STATE_WAITING, STATE_COUNT };
+/* What the thread did: label wasm_state; in this order in arrays of counters. */
+enum wasm_state {
+	STATE_GUEST,
+	STATE_BUILTIN,
+	STATE_HOST,
+	STATE_WAITING,
+	STATE_INTERPRETER, /* in the interpreter, or in what it called unseen */
+	STATE_COUNT
+};
+
+/* The value of the label. */
+static inline const char *chunk_state_name(enum wasm_state which)
+{
+	static const char *const names[STATE_COUNT] = { "guest", "builtin", "host", "waiting",
+							"interpreter" };
+
+	return names[which];
+}
+
+/* The number of that string. */
+static inline enum chunk_string chunk_state_string(enum wasm_state which)
+{
+	return which == STATE_INTERPRETER ? STRING_INTERPRETER
+					  : (enum chunk_string)(STRING_GUEST + (int)which);
+}
 
 struct chunk_mapping {
 	uint64_t id, start, limit; /* addresses of the code in the process */

@@ -160,7 +160,7 @@ static void copy_row(const struct window *window, struct extract *extract, const
 		.module = memory->texts[row->key.module],
 		.instance = memory->texts[row->key.instance],
 		.thread_name = memory->texts[row->key.thread_name],
-		.state = STRING_GUEST + row->key.state,
+		.state = chunk_state_string(row->key.state),
 		.thread_id = row->key.thread_id,
 		.time_ns =
 			row->first_ns > extract->start_ns ? row->first_ns - extract->start_ns : 0,

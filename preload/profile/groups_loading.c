@@ -119,10 +119,13 @@ static void ask_again(struct groups *groups, struct group_loading *loading,
 
 const struct group_loading *groups_loading(struct groups *groups, const struct symtab_entry *entry)
 {
-	uint32_t known = find_loading(groups, entry->id);
+	uint32_t known = (uint32_t)groups->recent;
 	struct group_loading *loadings;
 
+	if (known >= groups->loading_count || groups->loadings[known].id != entry->id)
+		known = find_loading(groups, entry->id);
 	if (known != LOOKUP_NONE) {
+		groups->recent = known;
 		ask_again(groups, &groups->loadings[known], entry);
 		return &groups->loadings[known];
 	}

@@ -9,6 +9,7 @@
 
 #include "preload/base/guarded.h"
 #include "preload/base/log.h"
+#include "preload/load/mapping.h"
 #include "preload/unwind/unwind.h"
 #include "symtab/objsyms.h"
 #include "symtab/symtab.h"
@@ -16,6 +17,7 @@
 enum {
 	MAX_OBJECTS = 128,  /* a descriptor each */
 	SHORTEN_ABOVE = 96, /* C++ names up to this length keep their arguments */
+	MAX_SPANS = 16,
 };
 
 struct known {
@@ -24,7 +26,13 @@ struct known {
 	struct objsyms *symbols; /* NULL: it has none */
 };
 
+struct span {
+	uintptr_t start, end;
+};
+
 static struct {
+	struct span spans[MAX_SPANS]; /* generated code that was asked about, as it was then */
+	size_t next_span;
 	struct known objects[MAX_OBJECTS];
 	size_t count;
 	size_t oldest; /* the next to make room */
@@ -230,6 +238,35 @@ static void show(const char *symbol, struct hostname *name)
 		snprintf(name->shown, sizeof(name->shown), "%.250s~%s", text, text + length - 250);
 }
 
+/* ---- generated code -------------------------------------------------------------------------- */
+
+/* The mapping that holds PC, if there can be code in it; NULL. */
+static const struct span *span_around(uint64_t pc)
+{
+	struct span *span;
+	uintptr_t start, end;
+
+	for (size_t i = 0; i < MAX_SPANS; i++)
+		if (pc >= self.spans[i].start && pc < self.spans[i].end)
+			return &self.spans[i];
+	if (!mapping_around(pc, &start, &end))
+		return NULL;
+	span = &self.spans[self.next_span++ % MAX_SPANS];
+	*span = (struct span){ start, end };
+	return span;
+}
+
+static void show_without_object(uint64_t pc, struct hostname *name)
+{
+	const struct span *span = span_around(pc);
+
+	if (span != NULL)
+		snprintf(name->shown, sizeof(name->shown), "[jit 0x%zx+0x%zx]", span->start,
+			 span->end - span->start);
+	else
+		snprintf(name->shown, sizeof(name->shown), "0x%llx", (unsigned long long)pc);
+}
+
 void hostnames_find(uint64_t pc, struct hostname *name)
 {
 	struct unwind_object object;
@@ -238,7 +275,7 @@ void hostnames_find(uint64_t pc, struct hostname *name)
 
 	*name = (struct hostname){ .object = "" };
 	if (!unwind_find_object(pc, &object)) {
-		snprintf(name->shown, sizeof(name->shown), "0x%llx", (unsigned long long)pc);
+		show_without_object(pc, name);
 		return;
 	}
 	slash = strrchr(object.path, '/');
@@ -261,5 +298,6 @@ void hostnames_forget(void)
 		objsyms_close(self.objects[i].symbols);
 		free(self.objects[i].path);
 	}
-	self.count = self.oldest = 0;
+	self.count = self.oldest = self.next_span = 0;
+	memset(self.spans, 0, sizeof(self.spans));
 }

@@ -11,7 +11,8 @@
 #include "symtab/base.h"
 
 struct hostname {
-	char shown[512];  /* `wasmtime::Func::call`, `libx.so+0x1234`, `0x7f..`: never empty */
+	char shown[512];  /* `wasmtime::Func::call`, `libx.so+0x1234`, `[jit 0xADDR+SIZE]` by its
+			     mapping, `0x7f..`: never empty */
 	char object[128]; /* the file that holds it, without folders; "" when no object does */
 	bool is_symbol;	  /* a symbol's name, not a place */
 };

@@ -44,7 +44,7 @@ static struct location_key key_of(const struct frame *frame, const struct place 
 		.is_guess = (uint16_t)place->is_guess,
 	};
 
-	if (frame->entry == NULL)
+	if (frame->entry == NULL || frame->kind == FRAME_INTERPRETER)
 		return key;
 	key.is_wasm = module_wasm_offset(frame->entry->module, frame->address, &key.address);
 	if (!key.is_wasm)

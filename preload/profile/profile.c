@@ -40,6 +40,21 @@ static uint32_t choose_group(struct profile *self, const struct sample *sample,
 	return labelled.group;
 }
 
+/* LABEL of an instance, with how certain it is. */
+static uint32_t with_certainty(struct profile *self, const struct sample *sample, uint32_t group,
+			       uint32_t label)
+{
+	struct texts *texts = &self->tables.texts;
+
+	if (self->options.config->instances == INSTANCES_NONE || group == GROUP_OTHER)
+		return label;
+	if ((sample->flags & SAMPLE_MODULE_ONLY) != 0)
+		return texts_add_suffixed(texts, self->groups.rows[group].name, CHUNK_MODULE_ONLY);
+	if ((sample->flags & SAMPLE_LIKELY) != 0 && label != 0)
+		return texts_add_suffixed(texts, label, CHUNK_LIKELY);
+	return label;
+}
+
 /* The row of the sample at hand; *GROUP: for which it counts. */
 struct row_key profile_row_key(struct profile *self, const struct sample *sample, uint64_t tid,
 			       const char *thread_name, uint32_t *group)
@@ -54,6 +69,7 @@ struct row_key profile_row_key(struct profile *self, const struct sample *sample
 	};
 
 	*group = choose_group(self, sample, kept, &key.instance);
+	key.instance = with_certainty(self, sample, *group, key.instance);
 	key.module = self->groups.rows[*group].name;
 	key.group = *group;
 	return key;

@@ -48,7 +48,7 @@ static void fill_samples(struct profile *self)
 			.module = row->key.module,
 			.instance = row->key.instance,
 			.thread_name = row->key.thread_name,
-			.state = STRING_GUEST + row->key.state,
+			.state = chunk_state_string(row->key.state),
 			.thread_id = row->key.thread_id,
 			.time_ns = row->first_ns,
 			.is_truncated = row->key.is_truncated,

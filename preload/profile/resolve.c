@@ -73,6 +73,7 @@ bool resolve_sample(const struct symtab *symtab, enum stacks stacks, const struc
 		.out = resolved,
 	};
 
+	resolver_find_entries(&self);
 	resolved->count = 0;
 	resolved->names_used = 0;
 	resolved->is_guessed = false;

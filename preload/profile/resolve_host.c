@@ -330,7 +330,9 @@ void resolve_host(struct resolver *self)
 	const struct sample *sample = self->sample;
 
 	self->out->state = STATE_HOST;
-	if (sample->flags & SAMPLE_TRAP) {
+	if (sample->flags & SAMPLE_FRAMELESS) {
+		resolve_frameless(self);
+	} else if (sample->flags & SAMPLE_TRAP) {
 		resolver_append_host(self);
 		resolver_append_pcs(self, sample_pcs(sample), sample->pc_count, true);
 	} else if (sample->pc_count != 0 && (sample->flags & SAMPLE_EXIT_RECORD)) {

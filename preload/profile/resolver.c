@@ -131,13 +131,24 @@ static void append_marked(struct resolver *self, uint64_t word)
 	append_code(self, entry, place);
 }
 
+/* The host's frames before an activation that WORD begins, which may say itself what they are. */
+static void append_between(struct resolver *self, uint64_t word)
+{
+	if (!sample_is_call(word))
+		resolver_append_call(self, word, 0);
+}
+
 void resolver_append_pcs(struct resolver *self, const uint64_t *pcs, size_t count, bool is_leaf)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (sample_is_marked(pcs[i]))
+		if (sample_is_call(pcs[i]) || sample_is_function(pcs[i]))
+			continue; /* its entry comes next */
+		if (sample_is_entry(pcs[i]))
+			resolver_append_entry(self, pcs, i++);
+		else if (sample_is_marked(pcs[i]))
 			append_marked(self, pcs[i]);
 		else if (pcs[i] == 0 && i + 1 < count)
-			resolver_append_call(self, pcs[i + 1], 0);
+			append_between(self, pcs[i + 1]);
 		else
 			resolver_append_pc(self, pcs[i], i > 0 || !is_leaf);
 	}
@@ -213,6 +224,7 @@ void resolver_append_unwound(struct resolver *self, size_t from, size_t count)
 		const struct symtab_entry *entry =
 			symtab_find(self->symtab, pc, self->sample->generation);
 
+		resolver_append_entries(self, self->out->unwound[i].cfa);
 		if (entry != NULL && in_host)
 			append_call_into(self, i, count);
 		in_host = entry == NULL;
@@ -232,6 +244,8 @@ void resolver_append_beyond(struct resolver *self, size_t count, size_t next)
 	const uint64_t *pcs = sample_pcs(self->sample);
 	size_t pc_count = self->sample->pc_count;
 
+	if (next < self->entries_end)
+		next = self->entries_end;
 	for (size_t i = next; i < pc_count; i++)
 		if (pcs[i] != 0 && resolver_find(self, count, pcs[i]) < count)
 			next = i + 1;

@@ -21,6 +21,8 @@ struct resolver {
 	uint64_t site; /* the call site that was asked about last, and its import; NULL: none */
 	const char *site_name;
 	const struct symtab_entry *site_entry; /* whose it is; NULL without a name */
+	/* Where in sample.pcs the next interpreted activation is, and those end that were added. */
+	size_t next_entry, entries_end;
 };
 
 enum frame_kind resolver_kind(const struct symbol *symbol);
@@ -75,5 +77,23 @@ void resolver_append_beyond(struct resolver *self, size_t count, size_t next);
 
 /* A sample in the host (resolve_host.c). */
 void resolve_host(struct resolver *self);
+
+/* ---- interpreted guests (resolve_frameless.c) ------------------------------------------------ */
+
+/* Sets next_entry, at the beginning. */
+void resolver_find_entries(struct resolver *self);
+
+/* The frame of WORDS[I], which is with SAMPLE_ENTRY, after that of a host call that it waits for.
+ */
+void resolver_append_entry(struct resolver *self, const uint64_t *words, size_t i);
+
+/*
+ * An unwound frame whose caller's stack pointer is CFA is added next: those of the interpreted
+ * guests come first whose interpreters' frames begin there.
+ */
+void resolver_append_entries(struct resolver *self, uint64_t cfa);
+
+/* A sample whose innermost activation is of an interpreted guest. */
+void resolve_frameless(struct resolver *self);
 
 #endif /* PRELOAD_PROFILE_RESOLVER_H */

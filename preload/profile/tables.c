@@ -168,11 +168,11 @@ uint64_t tables_plain_function(struct tables *tables, const char *text)
 			   (struct chunk_function){ .name = name, .wasm_index = UINT32_MAX });
 }
 
-/* Code that no symbol covers: one function for all of it in a module. */
-static uint64_t unnamed_function(struct tables *tables, const struct module *module,
-				 uint32_t module_name)
+/* One function of a module for all that has no symbol. */
+static uint64_t apart_function(struct tables *tables, const struct module *module,
+			       uint32_t module_name, const char *text)
 {
-	uint32_t name = texts_add(&tables->texts, "[unnamed]");
+	uint32_t name = texts_add(&tables->texts, text);
 	struct function_key key = {
 		.identity = texts_add(&tables->texts, module_identity(module)),
 		.name = name,
@@ -238,9 +238,12 @@ uint64_t tables_function(struct tables *tables, const struct frame *frame, uint3
 		snprintf(text, sizeof(text), "[jit 0x%llx+0x%x]",
 			 (unsigned long long)frame->address, TABLES_JIT_PAGE);
 		return tables_plain_function(tables, text);
+	case FRAME_INTERPRETER:
+		return apart_function(tables, frame->entry->module, module_name, "(interpreter)");
 	default:
 		if (frame->symbol == NULL || frame->symbol->kind == SYMBOL_UNKNOWN)
-			return unnamed_function(tables, frame->entry->module, module_name);
+			return apart_function(tables, frame->entry->module, module_name,
+					      "[unnamed]");
 		return module_function(tables, frame, module_name);
 	}
 }

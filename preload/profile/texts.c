@@ -106,9 +106,19 @@ uint32_t texts_add(struct texts *texts, const char *text)
 uint32_t texts_add_raw(struct texts *texts, const char *bytes)
 {
 	char clean[RAW_MAX + 1];
+	size_t size = strlen(bytes);
+	uint32_t number;
 
-	return texts_add_sized(texts, clean,
-			       utf8_clean(bytes, strlen(bytes), clean, sizeof(clean)));
+	/* "" is number 0, as in a table that was not asked yet. */
+	if (strcmp(bytes, texts->recent) == 0)
+		return texts->recent_number;
+	number = texts_add_sized(texts, clean, utf8_clean(bytes, size, clean, sizeof(clean)));
+	/* For what has no room now there may be some later. */
+	if (size < sizeof(texts->recent) && number != TEXT_OTHER) {
+		memcpy(texts->recent, bytes, size + 1);
+		texts->recent_number = number;
+	}
+	return number;
 }
 
 uint32_t texts_add_suffixed(struct texts *texts, uint32_t base, const char *suffix)

@@ -23,6 +23,10 @@ struct texts {
 	struct texts_block *block; /* newest */
 	size_t memory, limit;	   /* bytes of text */
 	bool is_full;
+	/* What texts_add_raw() was last asked for, where that is short: the name of the thread
+	 * whose ring is drained. */
+	char recent[32];
+	uint32_t recent_number;
 };
 
 /* 0 or -ENOMEM. LIMIT bounds the bytes of text. */

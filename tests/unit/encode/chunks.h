@@ -64,17 +64,18 @@ static inline struct made_chunk *make_chunk(size_t first, size_t count)
 						 .is_guess = (first + i) % 3 == 0 };
 		for (size_t k = 0; k < depth; k++)
 			made->stacks[i][k] = 1 + (first + i) * (k + 1) % (first + i + 1);
-		made->samples[i] = (struct chunk_sample){ .locations = made->stacks[i],
-							  .location_count = depth,
-							  .count = 1 + i,
-							  .cpu_ns = (1 + i) * 10000000,
-							  .module = string,
-							  .instance = string,
-							  .thread_name = string,
-							  .state = STRING_GUEST + i % STATE_COUNT,
-							  .thread_id = 4242,
-							  .time_ns = i,
-							  .is_truncated = i % 7 == 0 };
+		made->samples[i] =
+			(struct chunk_sample){ .locations = made->stacks[i],
+					       .location_count = depth,
+					       .count = 1 + i,
+					       .cpu_ns = (1 + i) * 10000000,
+					       .module = string,
+					       .instance = string,
+					       .thread_name = string,
+					       .state = chunk_state_string(i % STATE_COUNT),
+					       .thread_id = 4242,
+					       .time_ns = i,
+					       .is_truncated = i % 7 == 0 };
 	}
 	made->mapping = (struct chunk_mapping){ .id = 1,
 						.start = 0x7f0000001000,

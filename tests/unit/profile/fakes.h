@@ -96,6 +96,23 @@ const struct symtab_entry *symtab_by_id(const struct symtab *symtab, uint32_t id
 	return id >= 1 && id <= fake.count ? &fake.entries[id - 1] : NULL;
 }
 
+/* Functions 1 and 2 are there. */
+const struct symbol *module_interpreted_symbol(struct module *module, uint32_t function)
+{
+	static const struct symbol symbols[] = { { .kind = SYMBOL_GUEST, .start = 1 },
+						 { .kind = SYMBOL_GUEST, .start = 2 } };
+
+	(void)module;
+	return function - 1 < ARRAY_SIZE(symbols) ? &symbols[function - 1] : NULL;
+}
+
+const struct symtab_entry *symtab_find_interpreted(const struct symtab *symtab, uint32_t id,
+						   uint64_t generation)
+{
+	(void)generation;
+	return symtab_by_id(symtab, id);
+}
+
 const char *module_name(const struct module *module)
 {
 	return module->name;

@@ -10,8 +10,11 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "preload/profile/hostnames.h"
+
+enum { PAGE = 4096 };
 
 static void test_own_function(void **state)
 {
@@ -43,6 +46,32 @@ static void test_nobody(void **state)
 	hostnames_find((uintptr_t)info.dli_fbase + 8, &name);
 	assert_string_equal(name.shown, "hostnames_test+0x8");
 	assert_false(name.is_symbol);
+	hostnames_forget();
+}
+
+static void test_generated(void **state)
+{
+	uint8_t *code = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hostname name;
+	char expected[64];
+
+	(void)state;
+	assert_ptr_not_equal(code, MAP_FAILED);
+	assert_int_equal(mprotect(code + PAGE, PAGE, PROT_READ | PROT_EXEC), 0);
+	snprintf(expected, sizeof(expected), "[jit 0x%zx+0x1000]", (uintptr_t)code + PAGE);
+	for (uintptr_t pc = (uintptr_t)code + PAGE; pc < (uintptr_t)code + 2 * PAGE; pc += 0x400) {
+		hostnames_find(pc, &name);
+		assert_string_equal(name.shown, expected);
+		assert_string_equal(name.object, "");
+		assert_false(name.is_symbol);
+	}
+	/* no code can be there */
+	hostnames_find((uintptr_t)code, &name);
+	assert_memory_equal(name.shown, "0x", 2);
+	munmap(code, 3 * PAGE);
+	hostnames_forget();
+	hostnames_find((uintptr_t)code + PAGE, &name);
+	assert_memory_equal(name.shown, "0x", 2);
 	hostnames_forget();
 }
 
@@ -97,9 +126,8 @@ static void test_shorten_long_cxx(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own_function),
-		cmocka_unit_test(test_nobody),
-		cmocka_unit_test(test_shorten),
+		cmocka_unit_test(test_own_function),	 cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_generated),	 cmocka_unit_test(test_shorten),
 		cmocka_unit_test(test_shorten_long_cxx),
 	};
 
