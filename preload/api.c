@@ -80,9 +80,6 @@ static int check_module(const void *module, const void *engine, size_t number,
 			"module %zu: its engine has guest debugging on, which copies the code "
 			"for each store",
 			number);
-	case LOAD_BYTECODE:
-		return refuse(why, -ENOTSUP, "module %zu is interpreted: it has no native frames",
-			      number);
 	case LOAD_BROKEN:
 	case LOAD_UNKNOWN:
 		break;

@@ -15,6 +15,7 @@
 
 #include "preload/base/state.h"
 #include "preload/exec.h"
+#include "preload/hook/hook.h"
 #include "preload/lifecycle.h"
 #include "preload/load/load.h"
 #include "preload/sampler/sampler.h"
@@ -43,6 +44,8 @@ static void before(void)
 	if (here.is_masked) {
 		sigemptyset(&ours);
 		sigaddset(&ours, sampler_info().signal);
+		/* Alone it would look as if this thread waited for it (signal_leave_urgent()). */
+		sigaddset(&ours, SIGPROF);
 		set_mask(SIG_BLOCK, &ours, &here.mask);
 	}
 	here.worker_stands = turn_fork_prepare();
@@ -72,6 +75,7 @@ static void in_child(void)
 {
 	int saved_errno = errno;
 
+	hook_fork_child();
 	unwind_after_fork();
 	load_fork_child();
 	worker_fork_child(here.worker_stands);

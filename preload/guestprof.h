@@ -20,8 +20,8 @@
  * define no function are skipped; a module whose engine has guest debugging on, or that was made by
  * another engine, is refused.
  *
- * Errors are negative: GUESTPROF_NOT_LOADED, -EINVAL, -ENOMEM, -ENOTSUP (guest debugging, an
- * interpreter), -EXDEV (another engine's module), -ENOENT (a handle we never saw), -ETIMEDOUT (our
+ * Errors are negative: GUESTPROF_NOT_LOADED, -EINVAL, -ENOMEM, -ENOTSUP (guest debugging), -EXDEV
+ * (another engine's module), -ENOENT (a handle we never saw), -ETIMEDOUT (our
  * thread did not answer in time), -EIO or what the system said (the file). Where WHY is given
  * (WHY_SIZE bytes) it gets one line, always terminated. Threads: any, unless said otherwise.
  * Signals: no function may be called from a signal handler.

@@ -4,10 +4,14 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/log.h"
+#include "preload/load/jitspace.h"
 #include "preload/load/load.h"
 #include "preload/load/parked.h"
 #include "preload/manual.h"
 #include "preload/output.h"
+#include "preload/owners.h"
+#include "preload/runtime/followed.h"
+#include "preload/runtime/gdb_jit.h"
 #include "preload/sampler/sampler.h"
 #include "preload/sampler/waiting.h"
 #include "preload/sig/ranges.h"
@@ -20,6 +24,13 @@ static struct {
 	uint64_t worked;   /* generation up to which loads were taken in */
 	uint64_t loads_ns; /* CPU time for them */
 } self;
+
+/* Nobody knows who made code that came without an image. */
+static void note_engine(const struct module *module)
+{
+	if (*module_engine(module) != '\0')
+		output_note_engine(module_engine(module), module_engine_version(module));
+}
 
 static void on_added(const struct symtab_entry *entry)
 {
@@ -34,12 +45,13 @@ static void on_added(const struct symtab_entry *entry)
 	if (unwind_add_image(entry->id, entry->text, entry->text_size, eh_frame,
 			     eh_frame != NULL ? size : 0, address, entry->born) != 0)
 		log_line(LOG_INFO, "%s: its unwind tables are damaged", module_name(entry->module));
-	output_note_engine(module_engine(entry->module), module_engine_version(entry->module));
+	note_engine(entry->module);
+	owners_note_engine(module_engine(entry->module), module_engine_version(entry->module));
 }
 
 static void on_listed(const struct module *module)
 {
-	output_note_engine(module_engine(module), module_engine_version(module));
+	note_engine(module);
 }
 
 static void on_retired(uint32_t loading, uint64_t died)
@@ -68,6 +80,18 @@ void intake_loads(void)
 	self.loads_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
 }
 
+void intake_told(uint64_t now_ns)
+{
+	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	jitspace_look_again(now_ns);
+	runtime_gdb_jit_work(now_ns);
+	followed_work();
+	self.loads_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+	if (load_waits())
+		intake_loads();
+}
+
 uint64_t intake_loads_ns(void)
 {
 	return self.loads_ns;
@@ -81,11 +105,12 @@ void intake_prepare(const struct sample *sample)
 
 static void drain_ring(void *context, struct thread *thread, struct ring *ring)
 {
-	const struct sample *sample;
+	struct sample *sample;
 
 	(void)context;
 	while ((sample = ring_peek(ring)) != NULL) {
 		intake_prepare(sample);
+		owners_fill(sample, (uint64_t)thread->tid);
 		output_take(sample, (uint64_t)thread->tid, thread->name);
 		/* A stack that led from a fiber to where nothing was copied: next time it will be.
 		 */
@@ -99,6 +124,7 @@ uint64_t intake_samples(void)
 	uint64_t generation = current_generation(), oldest = thread_oldest_generation();
 
 	sampler_each_ring(drain_ring, NULL);
+	owners_tidy();
 	manual_drain(intake_prepare);
 	return oldest < generation ? oldest : generation;
 }

@@ -27,4 +27,10 @@ uint64_t intake_waits(uint64_t now_ns);
 /* The times of asynchronous calls that are not polled. */
 void intake_parked(void);
 
+/*
+ * Looks where hosts tell other tools of the code that they make; before samples are taken in, which
+ * may lie in it.
+ */
+void intake_told(uint64_t now_ns);
+
 #endif /* PRELOAD_INTAKE_H */

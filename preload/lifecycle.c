@@ -20,6 +20,7 @@
 #include "preload/fork.h"
 #include "preload/output.h"
 #include "preload/runtime/opened.h"
+#include "preload/runtime/wasmedge.h"
 #include "preload/sampler/sampler.h"
 #include "preload/session.h"
 #include "preload/wake.h"
@@ -73,6 +74,7 @@ __attribute__((constructor)) static void start(void)
 	state.on_watch = on_watch;
 	state.on_first_guest = on_first_guest;
 	state.on_opened = runtime_opened;
+	state.on_looked_up = runtime_wasmedge_looked_up;
 	atomic_store_explicit(&state.on, true, memory_order_release);
 	errno = saved_errno;
 }

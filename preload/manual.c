@@ -22,6 +22,7 @@
 #include "preload/base/state.h"
 #include "preload/base/stats.h"
 #include "preload/encode/writer.h"
+#include "preload/load/instance.h"
 #include "preload/load/load.h"
 #include "preload/marks.h"
 #include "preload/profile/profile.h"
@@ -139,8 +140,13 @@ static bool may_be_listed(const struct module_set *set, const struct ranges *ran
 	if (sample->pc_count == 0)
 		return set_count(set) != 0;
 	for (uint32_t i = 0; i < sample->pc_count; i++) {
-		const struct range *range = ranges_find(ranges, sample_pcs(sample)[i]);
+		uint64_t word = sample_pcs(sample)[i];
+		const struct range *range = ranges_find(ranges, word);
+		struct instance_info info;
 
+		if (sample_is_entry(word) && instance_get((uint32_t)word, &info) &&
+		    set_has(set, info.loading, NULL))
+			return true;
 		if (range != NULL && set_has(set, range->id, NULL))
 			return true;
 	}

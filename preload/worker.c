@@ -37,6 +37,8 @@
 #include "preload/load/parked.h"
 #include "preload/manual.h"
 #include "preload/output.h"
+#include "preload/runtime/followed.h"
+#include "preload/runtime/gdb_jit.h"
 #include "preload/sampler/clocks.h"
 #include "preload/sampler/sampler.h"
 #include "preload/sampler/signal.h"
@@ -168,6 +170,7 @@ static void take_turn(void)
 		self.next_chunk_ns = 0;
 
 	intake_loads();
+	intake_told(now);
 	errand_work();
 	control_work(now);
 	session_work(now);
@@ -182,6 +185,7 @@ static void take_turn(void)
 static void last_turn(void)
 {
 	intake_loads();
+	intake_told(clock_ns(CLOCK_MONOTONIC));
 	errand_work();
 	/* Again, here: clocks that only we can close, and a session that began meanwhile. */
 	sampler_stop();
@@ -209,6 +213,7 @@ static uint64_t next_turn_ns(uint64_t now)
 {
 	uint64_t next = earlier(session_next_ns(), control_next_ns());
 
+	next = earlier(next, runtime_gdb_jit_next_ns());
 	if (has_to_watch())
 		next = earlier(next, self.next_watch_ns);
 	if (!atomic_load(&self.is_sampling))
@@ -376,6 +381,7 @@ void worker_fork_child(bool was_stopped)
 	control_fork_child();
 	session_fork_child();
 	spending_fork_child();
+	followed_fork_child();
 	atomic_store(&self.finish, 0);
 	flush_fork_child();
 	self.first_chunk_ns = self.next_chunk_ns = self.next_sampler_ns = 0;

@@ -17,6 +17,7 @@
 
 #include "preload/base/log.h"
 #include "preload/base/state.h"
+#include "preload/load/binfile.h"
 #include "preload/load/cache.h"
 #include "preload/load/frames.h"
 #include "preload/load/load.h"
@@ -27,6 +28,7 @@ enum {
 	COPY_AT_ONCE = 64 * 1024, /* some 10 us on the host's thread */
 	COPY_WHEN_LATE =
 		1024 * 1024, /* our thread did not come to it: still cheaper than no names */
+	COPY_ALWAYS = 64 << 20,
 };
 
 enum bytes_state { BYTES_WAITING, BYTES_READING, BYTES_DONE };
@@ -36,7 +38,8 @@ struct load_bytes {
 	atomic_int state;
 	const uint8_t *wasm; /* the host's; not touched once DONE */
 	size_t size;
-	uint8_t *copy; /* ours */
+	uint8_t *copy;	      /* ours */
+	struct binfile *file; /* in which they are; NULL: none */
 	struct wasmbin *parsed;
 	bool is_new; /* not in the cache yet */
 };
@@ -83,6 +86,54 @@ struct load_bytes *load_bytes_begin(const uint8_t *wasm, size_t size)
 	return bytes;
 }
 
+struct load_bytes *load_bytes_in_file(const char *path, uint64_t offset, size_t size)
+{
+	struct load_bytes *bytes = calloc(1, sizeof(*bytes));
+
+	if (bytes == NULL)
+		return NULL;
+	atomic_init(&bytes->state, BYTES_DONE);
+	bytes->file = binfile_new(path, offset, size);
+	if (bytes->file == NULL) {
+		free(bytes);
+		return NULL;
+	}
+	return bytes;
+}
+
+struct load_bytes *load_bytes_copy(const struct load_bytes *bytes)
+{
+	struct load_bytes *copy = bytes != NULL ? calloc(1, sizeof(*copy)) : NULL;
+
+	if (copy == NULL)
+		return NULL;
+	atomic_init(&copy->state, BYTES_DONE);
+	copy->size = bytes->size;
+	copy->file = binfile_ref(bytes->file);
+	copy->parsed = bytes->parsed != NULL ? wasmbin_ref(bytes->parsed) : NULL;
+	copy->is_new = bytes->is_new;
+	if (bytes->copy != NULL)
+		copy->copy = malloc(bytes->size);
+	if (copy->copy != NULL)
+		memcpy(copy->copy, bytes->copy, bytes->size);
+	return copy;
+}
+
+struct load_bytes *load_bytes_taken(const uint8_t *wasm, size_t size)
+{
+	struct load_bytes *bytes = NULL;
+
+	if (is_wasm(wasm, size) && size <= COPY_ALWAYS)
+		bytes = calloc(1, sizeof(*bytes));
+	if (bytes == NULL)
+		return NULL;
+	bytes->wasm = wasm;
+	bytes->size = size;
+	frames_hold();
+	take_copy(bytes);
+	return bytes;
+}
+
 static void unqueue(struct load_bytes *bytes)
 {
 	struct load_bytes **link = &self.queue;
@@ -120,6 +171,7 @@ void load_bytes_free(struct load_bytes *bytes)
 	if (bytes == NULL)
 		return;
 	frames_release();
+	binfile_unref(bytes->file);
 	wasmbin_unref(bytes->parsed);
 	free(bytes->copy);
 	free(bytes);
@@ -166,6 +218,8 @@ struct wasmbin *bytes_parsed(struct load_bytes *bytes)
 		bytes->parsed = parse_wasm(bytes->copy, bytes->size, &bytes->is_new);
 	free(bytes->copy);
 	bytes->copy = NULL;
+	if (bytes->parsed == NULL && bytes->file != NULL)
+		bytes->parsed = binfile_parse(bytes->file);
 	if (bytes->parsed == NULL) {
 		log_line(LOG_INFO, "wasm bytes (%zu) could not be read: names from the image only",
 			 bytes->size);

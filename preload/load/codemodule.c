@@ -39,7 +39,7 @@ struct region {
 };
 
 static struct {
-	struct codemodule script;
+	struct codemodule script, jit;
 	struct known *modules[MODULES];
 	size_t module_count;
 	struct region regions[REGIONS];
@@ -73,8 +73,9 @@ static int make(struct symtab *symtab, const struct module_listing *listing,
 	return error;
 }
 
-const struct codemodule *codemodule_script(struct symtab *symtab,
-					   const struct load_observer *observer)
+/* That of all that is not wasm. */
+static const struct codemodule *script_module(struct symtab *symtab,
+					      const struct load_observer *observer)
 {
 	const struct code_engine *engine = codequeue_told_by();
 	struct module_listing listing = {
@@ -87,6 +88,22 @@ const struct codemodule *codemodule_script(struct symtab *symtab,
 	if (self.script.module == NULL && make(symtab, &listing, observer, &self.script) != 0)
 		return NULL;
 	return &self.script;
+}
+
+/* That of all of which no engine tells. */
+static const struct codemodule *jit_module(struct symtab *symtab,
+					   const struct load_observer *observer)
+{
+	static const struct module_listing listing = {
+		.engine = "",
+		.engine_version = "",
+		.name = "jit",
+		.identity = "jit",
+	};
+
+	if (self.jit.module == NULL && make(symtab, &listing, observer, &self.jit) != 0)
+		return NULL;
+	return &self.jit;
 }
 
 /* ---- wasm ------------------------------------------------------------------------------------ */
@@ -240,8 +257,10 @@ const struct codemodule *codemodule_of(struct symtab *symtab, const struct code_
 {
 	struct region *region;
 
-	if (event->kind != CODE_WASM)
-		return codemodule_script(symtab, observer);
+	if (event->kind == CODE_JIT)
+		return jit_module(symtab, observer);
+	if (event->kind != CODE_WASM || event->what == CODE_RANGE)
+		return script_module(symtab, observer);
 	region = find_region(event->start);
 	if (region->of == NULL || contradicts(region->of, event))
 		region->of = find_or_make(symtab, event, observer);

@@ -17,12 +17,8 @@ struct codemodule {
 	uint32_t id;	       /* of its loading */
 };
 
-/* The module of EVENT's function, made at the first one. NULL: no memory. */
+/* The module of EVENT's function or range, made at the first one. NULL: no memory. */
 const struct codemodule *codemodule_of(struct symtab *symtab, const struct code_event *event,
 				       const struct load_observer *observer);
-
-/* That of all that is not wasm. */
-const struct codemodule *codemodule_script(struct symtab *symtab,
-					   const struct load_observer *observer);
 
 #endif /* PRELOAD_LOAD_CODEMODULE_H */

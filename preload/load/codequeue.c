@@ -117,7 +117,7 @@ static void append(const struct code_event *event, uint64_t born)
 	name = (char *)(record + 1);
 	*record = (struct code_record){
 		.event = *event,
-		.time_ns = clock_ns(CLOCK_MONOTONIC),
+		.time_ns = event->time_ns != 0 ? event->time_ns : clock_ns(CLOCK_MONOTONIC),
 		.born = born,
 	};
 	record->event.name = name;
@@ -179,31 +179,42 @@ static void cut_to_free(uintptr_t at, uintptr_t *start, uintptr_t *end)
 	}
 }
 
-/* Publishes what of [START, END) around AT is nobody's yet. False: memory is short. */
-static bool publish_around(uintptr_t at, uintptr_t start, uintptr_t end)
+/*
+ * Publishes what of [*START, *END) around AT is nobody's yet, and says what that is. Returns its
+ * number; 0: AT is in a range (*IS_KNOWN), or memory is short.
+ */
+static uint32_t publish_free(enum code_kind kind, uintptr_t at, uintptr_t *start, uintptr_t *end,
+			     bool *is_known)
 {
-	struct code_event event = { .what = CODE_RANGE };
-	struct range range = { .has_frame_pointers = 1 };
+	struct code_event event = { .what = CODE_RANGE, .kind = kind };
+	struct range range = { .has_frame_pointers = kind != CODE_JIT };
 	uint64_t born = 0;
-	bool is_known;
 
 	registry_lock();
-	is_known = ranges_find(ranges_current(), at) != NULL;
-	if (!is_known) {
-		cut_to_free(at, &start, &end);
-		range.start = start;
-		range.end = end;
+	*is_known = ranges_find(ranges_current(), at) != NULL;
+	if (!*is_known) {
+		cut_to_free(at, start, end);
+		range.start = *start;
+		range.end = *end;
 		range.id = registry_new_id();
 		born = publish_add(&range);
 	}
 	registry_unlock();
 	if (born == 0)
-		return is_known;
-	event.start = start;
-	event.to = end;
+		return 0;
+	event.start = *start;
+	event.to = *end;
 	event.index = range.id;
 	append(&event, born);
-	return true;
+	return range.id;
+}
+
+/* The same of an engine's own. False: memory is short. */
+static bool publish_around(uintptr_t at, uintptr_t start, uintptr_t end)
+{
+	bool is_known;
+
+	return publish_free(CODE_SCRIPT, at, &start, &end, &is_known) != 0 || is_known;
 }
 
 /* The slot of granule NUMBER, or the free one where it belongs. */
@@ -247,6 +258,32 @@ void codequeue_range(uintptr_t start, uintptr_t end)
 	pthread_mutex_unlock(&self.lock);
 }
 
+uint32_t codequeue_jit_range(uintptr_t at, uintptr_t *start, uintptr_t *end)
+{
+	bool is_known;
+	uint32_t id;
+
+	pthread_mutex_lock(&self.lock);
+	id = publish_free(CODE_JIT, at, start, end, &is_known);
+	pthread_mutex_unlock(&self.lock);
+	return id;
+}
+
+void codequeue_jit_range_gone(uint32_t id)
+{
+	struct code_event event = { .what = CODE_RANGE_GONE, .kind = CODE_JIT, .index = id };
+	uint64_t died;
+
+	pthread_mutex_lock(&self.lock);
+	registry_lock();
+	died = publish_remove(id);
+	registry_unlock();
+	/* Without memory the range stays. */
+	if (died != 0)
+		append(&event, died);
+	pthread_mutex_unlock(&self.lock);
+}
+
 void codequeue_interpreter(uintptr_t start, uintptr_t end, uint32_t below_fp)
 {
 	pthread_mutex_lock(&self.lock);
@@ -258,7 +295,8 @@ void codequeue_interpreter(uintptr_t start, uintptr_t end, uint32_t below_fp)
 
 void codequeue_tell(const struct code_event *event)
 {
-	bool is_first = event->what == CODE_ADDED && event->kind == CODE_WASM &&
+	bool is_first = event->what == CODE_ADDED &&
+			(event->kind == CODE_WASM || event->kind == CODE_JIT) &&
 			!atomic_load_explicit(&self.is_awake, memory_order_relaxed);
 	size_t size;
 

@@ -12,7 +12,14 @@
 
 #include "symtab/base.h"
 
-enum code_what { CODE_ADDED, CODE_MOVED, CODE_REMOVED, CODE_OWNER_GONE, CODE_RANGE };
+enum code_what {
+	CODE_ADDED,
+	CODE_MOVED,
+	CODE_REMOVED,
+	CODE_OWNER_GONE,
+	CODE_RANGE,
+	CODE_RANGE_GONE,
+};
 
 enum code_kind {
 	CODE_WASM,    /* a function of wasm */
@@ -20,6 +27,7 @@ enum code_kind {
 	CODE_BUILTIN, /* the engine's helpers */
 	CODE_ENTRY,   /* by which the host enters */
 	CODE_GLUE,    /* between the others */
+	CODE_JIT, /* a function of whatever makes code, of which no more is known (jitspace.h) */
 };
 
 /* An owner who never goes. */
@@ -33,6 +41,7 @@ struct code_event {
 	uint32_t index;	 /* of a function of wasm; else UINT32_MAX */
 	uintptr_t start, to;
 	size_t size;
+	uint64_t time_ns; /* when it was, CLOCK_MONOTONIC; 0: now */
 	const char *name; /* the engine's, full; copied, 1,024 bytes of it */
 	size_t name_length;
 	size_t shown_start, shown_length; /* the part of it that is for people */
@@ -41,11 +50,21 @@ struct code_event {
 /* The engine that tells: static texts, but for the version. The first one stays. */
 void codequeue_engine(const char *engine, const char *version, const char *script_module);
 
-/* Any thread of the host. The first function of wasm is the first guest: before, all only waits. */
+/*
+ * Any thread. The first function of wasm, or of CODE_JIT, is the first guest: before, all only
+ * waits.
+ */
 void codequeue_tell(const struct code_event *event);
 
 /* Code of functions that are told with is_covered lies in [START, END), and nothing else does. */
 void codequeue_range(uintptr_t start, uintptr_t end);
+
+/*
+ * The same of CODE_JIT, of whose frames nothing is known: what of [*START, *END) around AT is in no
+ * range yet, which *START and *END then say. Returns its number; 0: memory is short. And its end.
+ */
+uint32_t codequeue_jit_range(uintptr_t at, uintptr_t *start, uintptr_t *end);
+void codequeue_jit_range_gone(uint32_t id);
 
 /*
  * Code in [START, END) is an interpreter's: the word BELOW_FP bytes below the frame pointer of its
@@ -68,7 +87,7 @@ struct code_record {
 	struct code_event
 		event;	  /* its name is terminated; CODE_RANGE: [start, to), index: loading */
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	uint64_t born;	  /* CODE_RANGE: generation */
+	uint64_t born;	  /* CODE_RANGE: generation; CODE_RANGE_GONE: the first without it */
 };
 
 /* Calls VISIT for each that waits, the oldest first; they are gone then. */

@@ -11,6 +11,7 @@
 #include "preload/base/stats.h"
 #include "preload/load/codemodule.h"
 #include "preload/load/codequeue.h"
+#include "preload/load/jitspace.h"
 #include "preload/load/load.h"
 #include "preload/load/registry.h"
 #include "symtab/codemap.h"
@@ -20,6 +21,7 @@
 #define RECLAIM_NS UINT64_C(1000000000)
 
 static struct {
+	bool has_codes; /* something was told */
 	uint64_t next_reclaim_ns;
 } self;
 
@@ -72,6 +74,7 @@ static void add(const struct work *work, const struct code_record *record)
 		.start = event->start,
 		.size = event->size < UINT32_MAX ? (uint32_t)event->size : UINT32_MAX,
 		.owner = event->owner,
+		.is_weak = event->kind == CODE_JIT,
 		.born_ns = record->time_ns,
 	};
 	uint32_t id;
@@ -89,7 +92,7 @@ static void add(const struct work *work, const struct code_record *record)
 static void add_range(const struct work *work, const struct code_record *record)
 {
 	const struct code_event *event = &record->event;
-	const struct codemodule *owner = codemodule_script(work->symtab, work->observer);
+	const struct codemodule *owner = codemodule_of(work->symtab, event, work->observer);
 
 	if (owner != NULL && symtab_add(work->symtab, owner->module, event->index, event->start,
 					event->to - event->start, record->born) == 0)
@@ -117,6 +120,11 @@ static void take(void *context, const struct code_record *record)
 	case CODE_RANGE:
 		add_range(work, record);
 		break;
+	case CODE_RANGE_GONE:
+		symtab_retire(work->symtab, event->index, record->born);
+		work->observer->retired(event->index, record->born);
+		codemap_end_owner(work->codes, jitspace_owner(event->index), record->time_ns);
+		break;
 	}
 }
 
@@ -127,15 +135,22 @@ void codespace_work(struct symtab *symtab, const struct load_observer *observer)
 	if (!codequeue_waits())
 		return;
 	work.codes = symtab_codes(symtab);
+	self.has_codes = true;
 	if (work.codes != NULL)
 		codequeue_take(take, &work);
+}
+
+void codespace_end_owner(struct symtab *symtab, uint32_t owner)
+{
+	if (self.has_codes && symtab_codes(symtab) != NULL)
+		codemap_end_owner(symtab_codes(symtab), owner, clock_ns(CLOCK_MONOTONIC));
 }
 
 void codespace_reclaim(struct symtab *symtab)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (codequeue_told_by()->name == NULL || now_ns < self.next_reclaim_ns)
+	if (!self.has_codes || now_ns < self.next_reclaim_ns)
 		return;
 	self.next_reclaim_ns = now_ns + RECLAIM_NS;
 	if (now_ns > KEPT_NS && symtab_codes(symtab) != NULL)

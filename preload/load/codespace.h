@@ -16,6 +16,9 @@ struct symtab;
 /* Takes what waits in the queue into SYMTAB. */
 void codespace_work(struct symtab *symtab, const struct load_observer *observer);
 
+/* All that OWNER told of ends. */
+void codespace_end_owner(struct symtab *symtab, uint32_t owner);
+
 /* Frees places that had ended a minute ago: whatever asks for them asks soon. */
 void codespace_reclaim(struct symtab *symtab);
 

@@ -159,34 +159,99 @@ static bool is_bare(uintptr_t begin, struct image_layout *layout)
 	       dladdr((const void *)layout->text, &info) == 0;
 }
 
-void load_register_frame(const void *begin, const struct load_maker *maker)
+/* Puts the code with LAYOUT into the registry as what was registered last here. */
+static struct loading *register_code(const struct image_layout *layout,
+				     const struct load_maker *maker)
 {
-	uintptr_t code = first_code_address((uintptr_t)begin);
 	enum load_verdict verdict;
-	struct image_layout layout;
 	struct loading *loading;
 
-	if (code == 0 || header_find(code, &layout) != 0 || code < layout.text ||
-	    code >= layout.text + layout.text_size) {
-		if (!registry_has_room_for_bare() || !is_bare((uintptr_t)begin, &layout))
-			return;
-	}
 	registry_lock();
-	loading = registry_at(&layout);
+	loading = registry_at(layout);
 	if (loading == NULL)
-		loading = registry_add(&layout, layout.is_bare ? NULL : "wasmtime", &verdict);
+		loading = registry_add(layout, layout->is_bare ? NULL : "wasmtime", &verdict);
 	if (loading != NULL) {
 		loading->maker = *maker;
 		loading->is_held = hold(loading);
 		here.last = loading->id;
 	}
 	registry_unlock();
-	if (loading == NULL)
+	return loading;
+}
+
+void load_register_frame(const void *begin, const struct load_maker *maker)
+{
+	uintptr_t code = maker->has_no_image ? 0 : first_code_address((uintptr_t)begin);
+	struct image_layout layout;
+
+	if (code == 0 || header_find(code, &layout) != 0 || code < layout.text ||
+	    code >= layout.text + layout.text_size) {
+		if (!registry_has_room_for_bare() || !is_bare((uintptr_t)begin, &layout))
+			return;
+	}
+	if (register_code(&layout, maker) == NULL)
 		return;
 	if (state.on_first_guest != NULL)
 		state.on_first_guest();
 	if (state.wake != NULL)
 		state.wake();
+}
+
+uint32_t load_object(const void *frames, const struct load_event *event)
+{
+	const struct load_maker nobody = { NULL, NULL, true };
+	struct load_event named = *event;
+	struct image_layout layout;
+	struct loading *loading;
+	uint32_t id;
+
+	named.image = 0;
+	frames_hold();
+	if (image_probe_frames(&guarded_memory, (uintptr_t)frames, &layout) != 0 ||
+	    register_code(&layout, &nobody) == NULL) {
+		load_bytes_free(event->bytes);
+		frames_release();
+		return 0;
+	}
+	id = load_announce(&named);
+	registry_lock();
+	loading = registry_by_id(id);
+	if (loading != NULL)
+		loading->users++;
+	registry_unlock();
+	if (loading == NULL)
+		return 0;
+	/* nobody says when it is about to go */
+	loading_take_tables(loading);
+	loading->users--;
+	return id;
+}
+
+/* LOADING, of which the caller is a user until here, ends. Its tables can be read only now. */
+static void retire(struct loading *loading)
+{
+	loading_take_tables(loading);
+	registry_lock();
+	registry_retire(loading);
+	loading->users--;
+	registry_unlock();
+	if (state.wake != NULL)
+		state.wake();
+}
+
+void load_retire(uint32_t id)
+{
+	struct loading *loading;
+
+	registry_lock();
+	loading = registry_by_id(id);
+	if (loading != NULL && loading->layout.is_bytecode)
+		loading = NULL;
+	if (loading != NULL)
+		loading->users++;
+	registry_unlock();
+	if (loading != NULL)
+		retire(loading);
 }
 
 /* The live loading whose unwind tables hold BEGIN. */
@@ -217,13 +282,6 @@ void load_deregister_frame(const void *begin)
 		loading->users++;
 	}
 	registry_unlock();
-	if (loading == NULL)
-		return;
-	loading_take_tables(loading);
-	registry_lock();
-	registry_retire(loading);
-	loading->users--;
-	registry_unlock();
-	if (state.wake != NULL)
-		state.wake();
+	if (loading != NULL)
+		retire(loading);
 }

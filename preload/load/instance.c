@@ -16,6 +16,7 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/stats.h"
+#include "preload/load/load.h"
 #include "preload/load/map.h"
 
 /* A key of a store: an instance's own, an alias, or STORE_KEY. */
@@ -41,6 +42,7 @@ static struct {
 	struct map by_id;      /* id -> slot */
 	struct map stores;     /* store -> chain */
 	struct map serials;    /* loading -> instances created */
+	struct map living;     /* loading -> instances whose stores are there */
 	uint64_t reclaimed_ns; /* of samples before that none is waiting: see instance_reclaim() */
 	uint64_t last_reclaim_ns;
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -119,7 +121,18 @@ static void inherit_labels(struct slot *slot)
 	slot->info.has_labels = slot->labels != NULL;
 }
 
-static uint32_t create(struct instance_key key, uint32_t loading)
+/* INFO's instance is one of LOADING. */
+static void join(struct instance_info *info, uint32_t loading, bool is_interpreted)
+{
+	info->loading = loading;
+	info->is_interpreted = is_interpreted;
+	if (loading == 0)
+		return;
+	info->serial = next_serial(loading);
+	map_put(&self.living, loading, 0, map_get(&self.living, loading, 0) + 1);
+}
+
+static uint32_t create(struct instance_key key, uint32_t loading, bool is_interpreted)
 {
 	uint32_t id = self.last_id + 1, index = add_slot(key, id);
 
@@ -130,39 +143,39 @@ static uint32_t create(struct instance_key key, uint32_t loading)
 	self.last_id = id;
 	self.slots[index].info = (struct instance_info){
 		.id = id,
-		.loading = loading,
-		.serial = loading != 0 ? next_serial(loading) : 0,
 		.store = key.store,
 		.created_ns = clock_ns(CLOCK_MONOTONIC),
 	};
+	join(&self.slots[index].info, loading, is_interpreted);
 	inherit_labels(&self.slots[index]);
 	stat_count(STAT_INSTANCES);
 	return id;
 }
 
-static void complete(uint32_t id, uint32_t loading)
+static void complete(uint32_t id, uint32_t loading, bool is_interpreted)
 {
 	struct instance_info *info = &self.slots[map_get(&self.by_id, id, 0)].info;
 
-	if (info->id == id && info->loading == 0 && loading != 0) {
-		info->loading = loading;
-		info->serial = next_serial(loading);
-	}
+	if (info->id == id && info->loading == 0 && loading != 0)
+		join(info, loading, is_interpreted);
 }
 
 uint32_t instance_for(struct instance_key key, uint32_t loading)
 {
+	bool is_interpreted;
 	uint32_t id;
 
 	if (loading == 0 && last_used.id != 0 && last_used.key.store == key.store &&
 	    last_used.key.key == key.key)
 		return last_used.id;
+	/* not under the lock: it has one of its own */
+	is_interpreted = loading != 0 && load_is_interpreted(loading);
 	pthread_mutex_lock(&self.lock);
 	id = map_get(&self.ids, key.store, key.key);
 	if (id == 0)
-		id = create(key, loading);
+		id = create(key, loading, is_interpreted);
 	else
-		complete(id, loading);
+		complete(id, loading, is_interpreted);
 	pthread_mutex_unlock(&self.lock);
 	last_used.key = key;
 	last_used.id = id;
@@ -195,6 +208,17 @@ void instance_alias(struct instance_key alias, uint32_t id)
 	pthread_mutex_unlock(&self.lock);
 }
 
+/* An instance of LOADING ends. */
+static void part(uint32_t loading)
+{
+	uint32_t count = map_get(&self.living, loading, 0);
+
+	if (count > 1)
+		map_put(&self.living, loading, 0, count - 1);
+	else
+		map_remove(&self.living, loading, 0);
+}
+
 void instance_forget_store(uint64_t store)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -210,6 +234,7 @@ void instance_forget_store(uint64_t store)
 			give_slot(index);
 			continue;
 		}
+		part(slot->info.loading);
 		slot->info.ended_ns = now_ns;
 		slot->next = self.ended;
 		self.ended = index;
@@ -324,6 +349,16 @@ uint64_t instance_count(uint32_t loading)
 	count = map_get(&self.serials, loading, 0);
 	pthread_mutex_unlock(&self.lock);
 	return count;
+}
+
+bool instance_lives(uint32_t loading)
+{
+	bool lives;
+
+	pthread_mutex_lock(&self.lock);
+	lives = map_get(&self.living, loading, 0) != 0;
+	pthread_mutex_unlock(&self.lock);
+	return lives;
 }
 
 void instance_fork_prepare(void)

@@ -27,6 +27,7 @@ struct instance_info {
 	uint64_t created_ns; /* CLOCK_MONOTONIC */
 	uint64_t ended_ns;   /* its store was deleted; 0: it is there */
 	bool has_labels;     /* instance_labels_at() has something to say */
+	bool is_interpreted; /* its module is */
 };
 
 /*
@@ -72,6 +73,9 @@ void instance_fork_child(void);
 /* Instances created so far for LOADING. */
 uint64_t instance_count(uint32_t loading);
 
+/* Whether the store of an instance of LOADING is still there. */
+bool instance_lives(uint32_t loading);
+
 /* ---- in and out ------------------------------------------------------------------------------ */
 
 struct activation {
@@ -84,9 +88,30 @@ struct activation {
  * INSTANCE (0: not known). STACK_POINTER is the wrapper's frame address,
  * CONTEXT the store's context (0 unknown), LAYOUT where the engine keeps its exit record (NULL
  * unknown). Costs a few stores once the thread is known.
+ *
+ * Where INSTANCE's module is interpreted all CPU time until guest_leave() is booked to it, as time
+ * of `(interpreter)`, but that of what guest_call_out() says, and of guests entered meanwhile,
+ * which is theirs. So INSTANCE must be known here, and its module by now.
  */
 struct activation guest_enter(uint32_t instance, uintptr_t stack_pointer, uintptr_t context,
 			      struct exit_layout *layout, uint32_t flags);
+
+/*
+ * The interpreter that this thread is in calls a function of the host: until guest_leave() its
+ * instance is in a host call. NAME is its number (hostcalls_name()), HOSTCALLS_NO_NAME when it is
+ * not known; STACK_POINTER as above. Does nothing unless the innermost activation is of an
+ * interpreted guest: else the stack itself tells.
+ */
+struct activation guest_call_out(uint32_t name, uintptr_t stack_pointer);
+
+/*
+ * After guest_call_out() on the same thread: in which COUNT functions, innermost first, the guest
+ * was. The first CALLED_FROM_MAX are kept. They take the place of `(interpreter)` meanwhile.
+ */
+void guest_called_from(struct activation activation, const uint32_t *functions, uint32_t count);
+
+/* On the thread that entered: also where the guest trapped. Nested ones that were skipped end too.
+ */
 void guest_leave(struct activation activation);
 
 #endif /* PRELOAD_LOAD_INSTANCE_H */

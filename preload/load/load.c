@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * load.c - from an event to a loading (the host's thread), from a loading to a module (ours).
+ * load.c - from an event to a loading, on the host's thread. What ours makes of it: work.c.
  */
 #include "preload/load/load.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "preload/base/guarded.h"
 #include "preload/base/log.h"
 #include "preload/base/state.h"
 #include "preload/base/stats.h"
-#include "preload/load/bare.h"
 #include "preload/load/bytes.h"
+#include "preload/load/code.h"
 #include "preload/load/codequeue.h"
-#include "preload/load/codespace.h"
 #include "preload/load/frames.h"
 #include "preload/load/handles.h"
 #include "preload/load/header.h"
 #include "preload/load/hostcalls.h"
 #include "preload/load/instance.h"
-#include "preload/load/publish.h"
 #include "preload/load/registry.h"
 #include "preload/load/wasmfiles.h"
-
-static struct symtab *symtab; /* our thread's */
+#include "preload/sig/thread.h"
 
 /* Tells whoever starts sampling and our thread that there is work. Without the lock. */
 static void wake_up(void)
@@ -48,6 +44,8 @@ static void attach(struct loading *loading, const struct load_event *event)
 		loading->given_name = strdup(event->given_name);
 	if (event->path != NULL && loading->path == NULL)
 		loading->path = strdup(event->path);
+	if (!loading->is_built)
+		loading->layout.glue_comes_first = event->glue_comes_first;
 }
 
 /* The loading that EVENT is about: known by its base, registered last on this thread, or new. */
@@ -57,6 +55,10 @@ static struct loading *find_or_add(const struct load_event *event, enum load_ver
 	struct loading *loading;
 
 	*verdict = LOAD_SEEN;
+	if (event->is_interpreted)
+		return registry_add_interpreted(event->engine);
+	if (event->code != NULL)
+		return code_add(event->code, event->engine);
 	if (event->image == 0)
 		return registry_by_id(frames_last_registered());
 	if (header_find(event->image, &layout) != 0) {
@@ -70,6 +72,36 @@ static struct loading *find_or_add(const struct load_event *event, enum load_ver
 	return loading != NULL ? loading : registry_add(&layout, event->engine, verdict);
 }
 
+/*
+ * The scan met the image between its mapping and this, and our thread has built what could be known
+ * without the wasm bytes: that ends here.
+ */
+static struct loading *begin_anew(struct loading *scanned, enum load_verdict *verdict)
+{
+	struct loading *loading = registry_add(&scanned->layout, scanned->engine, verdict);
+
+	if (loading != NULL)
+		loading->maker = scanned->maker;
+	return loading != NULL ? loading : scanned;
+}
+
+/* HANDLE stands for FACTS from now on, and for nothing else. */
+static void set_handle(const void *handle, const struct load_facts *facts)
+{
+	struct loading *before = registry_by_id(handles_get(handle).loading);
+	struct loading *loading = registry_by_id(facts->loading);
+
+	if (handle == NULL)
+		return;
+	if (before != NULL) {
+		before->handles--;
+		before->was_forgotten = true;
+	}
+	handles_set(handle, facts);
+	if (loading != NULL)
+		loading->handles++;
+}
+
 uint32_t load_announce(const struct load_event *event)
 {
 	struct load_facts facts = { 0 };
@@ -78,6 +110,8 @@ uint32_t load_announce(const struct load_event *event)
 
 	registry_lock();
 	loading = find_or_add(event, &facts.verdict);
+	if (loading != NULL && loading->was_scanned && loading->is_built && bytes != NULL)
+		loading = begin_anew(loading, &facts.verdict);
 	facts.owner = handles_owner(event->owner);
 	if (loading != NULL) {
 		facts.loading = loading->id;
@@ -87,8 +121,9 @@ uint32_t load_announce(const struct load_event *event)
 			bytes = NULL;
 		}
 	}
-	handles_set(event->handle, &facts);
+	set_handle(event->handle, &facts);
 	registry_unlock();
+	code_free(event->code);
 	load_bytes_free(bytes);
 	frames_release();
 	if (facts.loading != 0)
@@ -113,7 +148,7 @@ void load_alias(const void *handle, const void *other)
 	registry_lock();
 	facts = handles_get(handle);
 	if (facts.verdict != LOAD_UNKNOWN)
-		handles_set(other, &facts);
+		set_handle(other, &facts);
 	registry_unlock();
 }
 
@@ -124,8 +159,11 @@ void load_forget(const void *handle)
 	registry_lock();
 	loading = registry_by_id(handles_get(handle).loading);
 	handles_forget(handle);
-	if (loading != NULL)
+	if (loading != NULL) {
 		loading->users++;
+		loading->handles--;
+		loading->was_forgotten = true;
+	}
 	registry_unlock();
 	/*
 	 * This may have been the last reference, and where unwind tables are off nobody will tell
@@ -211,6 +249,16 @@ bool load_image_range(uint32_t id, uintptr_t *start, uintptr_t *end)
 	return true;
 }
 
+bool load_is_interpreted(uint32_t id)
+{
+	struct image_layout layout;
+
+	/* mostly there is none, and this is asked for every instance */
+	if (!atomic_load_explicit(&thread_table.has_interpreted, memory_order_relaxed))
+		return false;
+	return layout_of(id, &layout) && layout.is_bytecode;
+}
+
 void load_name(uint32_t id, const char *name)
 {
 	struct loading *loading;
@@ -230,129 +278,6 @@ bool load_engine_version(uint32_t id, char version[32])
 		return false;
 	memcpy(version, layout.engine_version, 32);
 	return true;
-}
-
-/* ---- our thread ----------------------------------------------------------------------------- */
-
-static void build(struct loading *loading, const struct load_observer *observer)
-{
-	struct module_source source = {
-		.engine = loading->engine,
-		.given_name = loading->given_name,
-		.path = loading->path,
-		.layout = loading->layout,
-	};
-	struct module *module;
-
-	if (loading->bytes != NULL)
-		source.wasm = bytes_parsed(loading->bytes);
-	else if (loading->layout.is_bare)
-		bare_know(loading, &source);
-	source.tables = loading->tables;
-	loading->tables = NULL;
-	module = source.tables != NULL ? module_new(&source) : NULL;
-	if (source.wasm != NULL && wasmbin_problem(source.wasm) != NULL)
-		log_line(LOG_INFO, "%s: %s", module != NULL ? module_name(module) : "a module",
-			 wasmbin_problem(source.wasm));
-	wasmbin_unref(source.wasm);
-	if (module == NULL) {
-		stat_count(STAT_MODULES_BROKEN);
-		return;
-	}
-	if (module_function_count(module) == 0)
-		stat_count(STAT_MODULES_SKIPPED);
-	else if (symtab_add(symtab, module, loading->id, loading->layout.text,
-			    loading->layout.text_size, loading->born) == 0)
-		observer->added(symtab_find(symtab, loading->layout.text, loading->born));
-	module_unref(module);
-}
-
-/* The next loading that can be built, marked as ours. COMPLETE ends below those that cannot. */
-static struct loading *next_to_build(uint64_t *complete)
-{
-	struct loading *found = NULL;
-
-	registry_lock();
-	*complete = publish_generation();
-	/* Oldest first: symtab_add() lets a newer range end an older one. */
-	for (struct loading *loading = registry_first(); loading != NULL; loading = loading->next) {
-		if (loading->is_built)
-			continue;
-		if (!loading->is_held)
-			found = loading;
-		else if (loading->born <= *complete)
-			*complete = loading->born - 1;
-	}
-	if (found != NULL)
-		found->is_built = true;
-	registry_unlock();
-	return found;
-}
-
-static struct loading *next_to_retire(void)
-{
-	struct loading *loading;
-
-	registry_lock();
-	for (loading = registry_first(); loading != NULL; loading = loading->next) {
-		if (loading->is_built && loading->died != UINT64_MAX && !loading->is_retire_told)
-			break;
-	}
-	if (loading != NULL)
-		loading->is_retire_told = true;
-	registry_unlock();
-	return loading;
-}
-
-uint64_t load_work(const struct load_observer *observer)
-{
-	struct loading *loading;
-	uint64_t complete;
-
-	if (load_symtab() == NULL)
-		return 0;
-	while (bytes_work())
-		;
-	while ((loading = next_to_build(&complete)) != NULL) {
-		loading_take_tables(loading);
-		build(loading, observer);
-	}
-	while ((loading = next_to_retire()) != NULL) {
-		symtab_retire(symtab, loading->id, loading->died);
-		observer->retired(loading->id, loading->died);
-	}
-	codespace_work(symtab, observer);
-	return complete;
-}
-
-bool load_waits(void)
-{
-	return codequeue_waits();
-}
-
-struct symtab *load_symtab(void)
-{
-	if (symtab == NULL)
-		symtab = symtab_new();
-	return symtab;
-}
-
-void load_reclaim(uint64_t drained)
-{
-	struct loading *loading, *next;
-
-	registry_lock();
-	publish_reclaim();
-	for (loading = registry_first(); loading != NULL; loading = next) {
-		next = loading->next;
-		if (loading->is_retire_told && loading->died <= drained && loading->users == 0)
-			registry_drop(loading);
-	}
-	registry_unlock();
-	if (symtab != NULL) {
-		symtab_forget(symtab, drained);
-		codespace_reclaim(symtab);
-	}
 }
 
 void load_fork_prepare(void)

@@ -30,6 +30,12 @@ struct load_bytes;
  */
 struct load_bytes *load_bytes_begin(const uint8_t *wasm, size_t size);
 
+/*
+ * The same for an engine that writes into the bytes while it loads them: they are copied at once,
+ * on the host's thread, 64 MiB at most.
+ */
+struct load_bytes *load_bytes_taken(const uint8_t *wasm, size_t size);
+
 /* After the real call, before the host gets its result: waits for a read under way. NULL is
  * allowed. */
 void load_bytes_end(struct load_bytes *bytes);
@@ -37,6 +43,18 @@ void load_bytes_end(struct load_bytes *bytes);
 /* Gives up bytes that no load_announce() took: the load failed. After load_bytes_end(). NULL is
  * allowed. */
 void load_bytes_free(struct load_bytes *bytes);
+
+/*
+ * The same of bytes in the file at PATH (binfile.h): our thread reads them when they are needed, if
+ * the file is still the same. NULL: there is no such file. No hold, no end.
+ */
+struct load_bytes *load_bytes_in_file(const char *path, uint64_t offset, size_t size);
+
+/*
+ * What BYTES hold once more, for engines that make code of one module several times. After
+ * load_bytes_end() of BYTES, which no load_announce() may have taken. NULL: no memory, or BYTES is.
+ */
+struct load_bytes *load_bytes_copy(const struct load_bytes *bytes);
 
 /*
  * The same for a load call that shows no bytes (precompiled code): what the engine registers on
@@ -60,18 +78,37 @@ struct load_event {
 	const void *handle;  /* the host's handle of the module; NULL when seen otherwise */
 	const void *owner;   /* the host's handle of the engine that made it; NULL: unknown */
 	uintptr_t image;     /* an address in the image, at or after its ELF header; 0: unknown */
+	/* There is no image and will be none: the engine interprets the bytes. See below. */
+	bool is_interpreted;
+	struct load_code *code;	  /* where its functions are, without an image; taken over; NULL */
 	struct load_bytes *bytes; /* taken over; NULL: none */
 	const char *given_name;	  /* the embedder's name for it; NULL; copied */
 	const char *path;	  /* the file it was loaded from; NULL; copied */
+	bool glue_comes_first;	  /* image_layout has it: of bare code */
 };
 
 /*
  * A module was loaded. Finds the image's header, publishes its code range, wakes us at the first
  * guest. With image 0 the image registered last on this thread (load_register_frame) is meant.
  * Returns the loading's id (symtab_entry.id), 0 when there is no code to sample (no functions,
- * interpreter, refused; counted and logged once).
+ * refused; counted and logged once).
+ *
+ * Of an interpreted module nothing is published: its instances' samples are known by guest_enter()
+ * alone (instance.h). An image says itself that it is one. Without an image each call that says
+ * is_interpreted is a new loading; it ends when its handle, and every other of it, was forgotten
+ * (load_forget()) and the stores of all its instances are gone (instance_forget_store()). At most
+ * LOAD_INTERPRETED_MAX at a time: the rest is refused, counted and said once.
  */
+enum { LOAD_INTERPRETED_MAX = 4096 };
 uint32_t load_announce(const struct load_event *event);
+
+/*
+ * Code of which every function is known, and that has no image and no unwind tables; they are
+ * copied. NULL: they are none (codeimage.h), or no memory. It goes with load_retire(), before it is
+ * unmapped.
+ */
+struct code_function;
+struct load_code *load_code_new(const struct code_function *functions, size_t count);
 
 /* HANDLE is another handle of the same module (clone, shared, obtained). */
 void load_alias(const void *handle, const void *other);
@@ -88,7 +125,6 @@ enum load_verdict {
 	LOAD_SEEN,	  /* has a loading; whether it defines a function, the symbol set knows */
 	LOAD_EMPTY,	  /* no code */
 	LOAD_GUEST_DEBUG, /* refused: its engine copies code for each store */
-	LOAD_BYTECODE,	  /* refused: interpreted */
 	LOAD_BROKEN,	  /* no image was found */
 };
 
@@ -109,6 +145,9 @@ void load_owner_forget(const void *owner);
 /* LOADING waits (load_first_held()): its embedder calls it NAME, which is copied. */
 void load_name(uint32_t loading, const char *name);
 
+/* Whether the code of loading ID is interpreted; false when it is unknown. */
+bool load_is_interpreted(uint32_t loading);
+
 /* Facts of a live loading, for wrappers. False when unknown. The first is of its code, the second
  * of the whole image. */
 bool load_range(uint32_t loading, uintptr_t *start, uintptr_t *end);
@@ -125,6 +164,7 @@ bool load_engine_version(uint32_t loading, char version[32]);
 struct load_maker {
 	const void *caller;
 	const char *(*engine)(const void *caller, char version[32]);
+	bool has_no_image; /* known: none is looked for, page by page back from the code */
 };
 
 /*
@@ -133,6 +173,15 @@ struct load_maker {
  * in an object that the loader knows: those register their own tables.
  */
 void load_register_frame(const void *begin, const struct load_maker *maker);
+
+/*
+ * Code in an object that the loader knows, but of a module: its unwind tables begin at FRAMES. All
+ * of EVENT but `image` is as for load_announce(); the tables are copied at once. Returns the
+ * loading's id, 0: none. load_retire() says that the object is gone, or will be at once; it leaves
+ * alone what is interpreted.
+ */
+uint32_t load_object(const void *frames, const struct load_event *event);
+void load_retire(uint32_t loading);
 
 /* Before the real __deregister_frame: takes a copy that is still waiting, then ends the range. */
 void load_deregister_frame(const void *begin);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mapping.c - /proc/self/maps, read in pieces up to the line that is asked for. Threads: ours. */
+/* mapping.c - /proc/self/maps, read in pieces and line by line. Threads: ours. */
 #include "preload/load/mapping.h"
 
 #include <fcntl.h>
@@ -7,59 +7,92 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE = 16 * 1024 };
+enum { PIECE = 64 * 1024, FIELDS_BEFORE_PATH = 4 /* rights, offset, device, inode */ };
 
-enum answer { NOT_YET, FOUND, ABSENT };
-
-/* "START-END PERMS ...", proc(5); lines ascend. */
-static enum answer look_at(const char *line, uintptr_t address, uintptr_t *start, uintptr_t *end)
+/* "START-END PERMS OFFSET DEVICE INODE   PATH", proc(5). */
+static bool read_line(const char *line, struct mapping *mapping)
 {
 	char *rest;
 
-	*start = strtoul(line, &rest, 16);
-	if (*rest != '-' || *start > address)
-		return ABSENT;
-	*end = strtoul(rest + 1, &rest, 16);
-	if (*end <= address)
-		return NOT_YET;
-	return strlen(rest) > 3 && rest[3] == 'x' ? FOUND : ABSENT;
+	mapping->start = strtoul(line, &rest, 16);
+	if (*rest != '-')
+		return false;
+	mapping->end = strtoul(rest + 1, &rest, 16);
+	if (*rest != ' ')
+		return false;
+	mapping->rights = mapping->path = rest + 1;
+	for (int field = 0; field < FIELDS_BEFORE_PATH; field++) {
+		mapping->path += strcspn(mapping->path, " ");
+		mapping->path += strspn(mapping->path, " ");
+	}
+	return strlen(mapping->rights) >= 4;
 }
 
-static size_t look_at_lines(char *buffer, size_t length, uintptr_t address, uintptr_t *start,
-			    uintptr_t *end, enum answer *answer)
+/* Returns the length of the whole lines; clears *GOES_ON when VISIT has had enough. */
+static size_t visit_lines(char *buffer, size_t length, bool *goes_on,
+			  bool (*visit)(void *context, const struct mapping *mapping),
+			  void *context)
 {
 	char *line = buffer, *newline;
+	struct mapping mapping;
 
-	while (*answer == NOT_YET &&
+	while (*goes_on &&
 	       (newline = memchr(line, '\n', length - (size_t)(line - buffer))) != NULL) {
 		*newline = '\0';
-		*answer = look_at(line, address, start, end);
+		if (read_line(line, &mapping))
+			*goes_on = visit(context, &mapping);
 		line = newline + 1;
 	}
 	return (size_t)(line - buffer);
 }
 
-bool mapping_around(uintptr_t address, uintptr_t *start, uintptr_t *end)
+void mapping_each(bool (*visit)(void *context, const struct mapping *mapping), void *context)
 {
 	char *buffer = malloc(PIECE);
 	int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	enum answer answer = NOT_YET;
+	bool goes_on = true;
 	size_t length = 0;
 	ssize_t got;
 
-	while (answer == NOT_YET && buffer != NULL && maps >= 0 &&
+	while (goes_on && buffer != NULL && maps >= 0 &&
 	       (got = read(maps, buffer + length, PIECE - length)) > 0) {
 		size_t used;
 
 		length += (size_t)got;
-		used = look_at_lines(buffer, length, address, start, end, &answer);
+		used = visit_lines(buffer, length, &goes_on, visit, context);
 		if (used == 0 && length == PIECE)
-			break; /* no line is that long */
+			used = length; /* no line is that long; do not stand still */
 		memmove(buffer, buffer + used, length - used);
 		length -= used;
 	}
 	if (maps >= 0)
 		close(maps);
 	free(buffer);
-	return answer == FOUND;
+}
+
+struct search {
+	uintptr_t address, start, end;
+	bool is_found;
+};
+
+static bool look_at(void *context, const struct mapping *mapping)
+{
+	struct search *search = context;
+
+	if (mapping->end <= search->address)
+		return true;
+	search->is_found = mapping->start <= search->address && mapping->rights[2] == 'x';
+	search->start = mapping->start;
+	search->end = mapping->end;
+	return false;
+}
+
+bool mapping_around(uintptr_t address, uintptr_t *start, uintptr_t *end)
+{
+	struct search search = { .address = address };
+
+	mapping_each(look_at, &search);
+	*start = search.start;
+	*end = search.end;
+	return search.is_found;
 }

@@ -15,8 +15,10 @@
 #include "preload/base/log.h"
 #include "preload/base/stats.h"
 #include "preload/load/bytes.h"
+#include "preload/load/instance.h"
 #include "preload/load/publish.h"
 #include "preload/load/whereabouts.h"
+#include "preload/sig/thread.h"
 
 /*
  * JITs that register each function by itself come with hundreds of thousands, and every list here
@@ -28,7 +30,8 @@ static struct {
 	pthread_mutex_t lock; /* guards all below, and publish.c */
 	struct loading *first;
 	uint32_t last_id;
-	atomic_uint bare_count; /* of loadings without an image around them */
+	atomic_uint bare_count;	    /* of loadings without an image around them */
+	uint32_t interpreted_count; /* of those that have no image either */
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void registry_lock(void)
@@ -62,7 +65,8 @@ bool registry_has_room_for_bare(void)
 static bool is_same_image(const struct image_layout *a, const struct image_layout *b)
 {
 	return a->base == b->base && a->size == b->size && a->text == b->text &&
-	       a->text_size == b->text_size && a->eh_frame_size == b->eh_frame_size;
+	       a->text_size == b->text_size && a->eh_frame_size == b->eh_frame_size &&
+	       a->fingerprint == b->fingerprint;
 }
 
 struct loading *registry_at(const struct image_layout *layout)
@@ -86,7 +90,7 @@ struct loading *registry_by_id(uint32_t id)
 /* LOAD_SEEN, or why nothing of this image can be sampled. */
 static enum load_verdict judge(const struct image_layout *layout)
 {
-	static atomic_flag said_debug = ATOMIC_FLAG_INIT, said_bytecode = ATOMIC_FLAG_INIT;
+	static atomic_flag said_debug = ATOMIC_FLAG_INIT;
 
 	if (layout->has_guest_debug) {
 		log_once(
@@ -95,13 +99,6 @@ static enum load_verdict judge(const struct image_layout *layout)
 			"code for each store; turn it off to profile");
 		stat_count(STAT_MODULES_REFUSED);
 		return LOAD_GUEST_DEBUG;
-	}
-	if (layout->is_bytecode) {
-		log_once(&said_bytecode, "a module was refused: its engine interprets bytecode "
-					 "(pulley), which leaves "
-					 "no native frames to sample");
-		stat_count(STAT_MODULES_REFUSED);
-		return LOAD_BYTECODE;
 	}
 	if (layout->text_size == 0) {
 		stat_count(STAT_MODULES_SKIPPED);
@@ -131,29 +128,35 @@ static void end_overlapped(const struct loading *newer)
 	}
 }
 
-struct loading *registry_add(const struct image_layout *layout, const char *engine,
-			     enum load_verdict *verdict)
+/* The generation from which LOADING is there; 0: no memory. */
+static uint64_t publish(const struct loading *loading)
 {
-	struct loading *loading;
-	struct range range;
+	const struct image_layout *layout = &loading->layout;
+	struct range range = {
+		.start = layout->text,
+		.end = layout->text + layout->text_size,
+		.id = loading->id,
+		.has_frame_pointers = !layout->is_bare || layout->has_frame_pointers,
+	};
 
-	*verdict = judge(layout);
-	if (*verdict != LOAD_SEEN)
-		return NULL;
-	loading = calloc(1, sizeof(*loading));
+	if (!layout->is_bytecode)
+		return publish_add(&range);
+	atomic_store_explicit(&thread_table.has_interpreted, true, memory_order_relaxed);
+	/* No range, for the processor is never there: a generation that samples can wait for. */
+	return publish_remove(loading->id);
+}
+
+static struct loading *add(const struct image_layout *layout, const char *engine)
+{
+	struct loading *loading = calloc(1, sizeof(*loading));
+
 	if (loading == NULL)
 		return NULL;
 	loading->id = ++self.last_id;
 	loading->layout = *layout;
 	loading->engine = engine;
 	loading->died = UINT64_MAX;
-	range = (struct range){
-		.start = layout->text,
-		.end = layout->text + layout->text_size,
-		.id = loading->id,
-		.has_frame_pointers = !layout->is_bare || layout->has_frame_pointers,
-	};
-	loading->born = publish_add(&range);
+	loading->born = publish(loading);
 	if (loading->born == 0) {
 		free(loading);
 		return NULL;
@@ -169,6 +172,39 @@ struct loading *registry_add(const struct image_layout *layout, const char *engi
 		 engine != NULL ? engine : "code", layout->engine_version, layout->text_size,
 		 (unsigned long)layout->text);
 	return loading;
+}
+
+struct loading *registry_add(const struct image_layout *layout, const char *engine,
+			     enum load_verdict *verdict)
+{
+	*verdict = judge(layout);
+	return *verdict == LOAD_SEEN ? add(layout, engine) : NULL;
+}
+
+struct loading *registry_add_interpreted(const char *engine)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	const struct image_layout layout = { .is_bytecode = true };
+	struct loading *loading;
+
+	if (self.interpreted_count >= LOAD_INTERPRETED_MAX) {
+		log_once(&said, "more than %d interpreted modules at a time: the rest is left out",
+			 LOAD_INTERPRETED_MAX);
+		stat_count(STAT_MODULES_REFUSED);
+		return NULL;
+	}
+	loading = add(&layout, engine);
+	if (loading == NULL)
+		return NULL;
+	loading->tables_state = TABLES_TAKEN;
+	self.interpreted_count++;
+	return loading;
+}
+
+bool registry_is_done_with(const struct loading *loading)
+{
+	return loading->layout.is_bytecode && loading->is_built && loading->was_forgotten &&
+	       loading->handles == 0 && !instance_lives(loading->id);
 }
 
 uint32_t registry_new_id(void)
@@ -198,6 +234,8 @@ void registry_drop(struct loading *loading)
 	whereabouts_remove(loading->layout.base, loading->layout.size);
 	if (loading->layout.is_bare)
 		atomic_fetch_sub_explicit(&self.bare_count, 1, memory_order_relaxed);
+	if (loading->layout.is_bytecode && loading->layout.base == 0)
+		self.interpreted_count--;
 	load_bytes_free(loading->bytes);
 	image_tables_free(loading->tables);
 	free(loading->given_name);
@@ -210,9 +248,11 @@ void loading_take_tables(struct loading *loading)
 	int expected = TABLES_WAITING;
 
 	if (atomic_compare_exchange_strong(&loading->tables_state, &expected, TABLES_TAKING)) {
-		loading->tables = bytes_are_read(loading->bytes)
-					  ? image_copy_unnamed(&guarded_memory, &loading->layout)
-					  : image_copy(&guarded_memory, &loading->layout);
+		if (loading->tables == NULL)
+			loading->tables =
+				bytes_are_read(loading->bytes)
+					? image_copy_unnamed(&guarded_memory, &loading->layout)
+					: image_copy(&guarded_memory, &loading->layout);
 		/* the wasm bytes say what it is, where they were seen */
 		if (loading->tables != NULL && loading->bytes == NULL)
 			image_hash(loading->tables, &guarded_memory, &loading->layout);

@@ -26,12 +26,15 @@ struct loading {
 	struct load_bytes *bytes;
 	struct image_tables *tables;
 	atomic_int tables_state;
+	uint32_t handles;    /* of the host's that stand for it */
+	bool was_forgotten;  /* one of them was */
 	atomic_uint users;   /* threads that use it without the lock: it is not freed meanwhile */
 	uint64_t born, died; /* died: UINT64_MAX while the code is there */
 	bool is_held;  /* registered from within a load call that has not ended: name and bytes will
 			  follow */
 	bool is_built; /* our thread put it into the symbol set */
 	bool is_retire_told; /* and took it out again */
+	bool is_named;	     /* its tables name all its functions: no binary need be found */
 	bool was_scanned;    /* found by the scan: nobody will tell us when it goes */
 };
 
@@ -57,6 +60,12 @@ bool registry_has_room_for_bare(void);
  */
 struct loading *registry_add(const struct image_layout *layout, const char *engine,
 			     enum load_verdict *verdict);
+
+/* The same for a module of ENGINE without an image: layout.is_bytecode, and base 0. */
+struct loading *registry_add_interpreted(const char *engine);
+
+/* Whether LOADING's module is interpreted, and no handle and no instance of it is left. */
+bool registry_is_done_with(const struct loading *loading);
 
 /* The number of a loading that is not in this list. */
 uint32_t registry_new_id(void);

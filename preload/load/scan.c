@@ -5,22 +5,17 @@
  * Some static hosts register no frames and map with raw system calls; their images still begin, in
  * memory, with an ELF header. Only private mappings that are readable and not writable can be one:
  * with a pooling allocator maps has tens of thousands of lines, nearly all of them something else.
- * Our thread only; reads maps in pieces into a fixed buffer.
+ * Our thread only.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "preload/base/guarded.h"
 #include "preload/base/log.h"
 #include "preload/base/state.h"
 #include "preload/load/header.h"
 #include "preload/load/load.h"
+#include "preload/load/mapping.h"
 #include "preload/load/registry.h"
-
-enum { PIECE = 64 * 1024 };
 
 /* Puts the image at START into the registry if there is one and it is new. */
 static bool look_at(uintptr_t start)
@@ -32,6 +27,13 @@ static bool look_at(uintptr_t start)
 
 	if (image_probe(&guarded_memory, start, &layout) != 0)
 		return false;
+	/* Whose time an interpreter's is only calls can tell; who shows them announces too. */
+	if (layout.is_bytecode) {
+		log_line(LOG_INFO,
+			 "interpreted code at %#lx: seen only where the host calls a C API",
+			 (unsigned long)start);
+		return false;
+	}
 	registry_lock();
 	is_new = registry_at(&layout) == NULL;
 	loading = is_new ? registry_add(&layout, "wasmtime", &verdict) : NULL;
@@ -41,54 +43,20 @@ static bool look_at(uintptr_t start)
 	return loading != NULL;
 }
 
-/* "START-END PERMS ..." of /proc/PID/maps, proc(5). */
-static bool line_is_candidate(const char *line, uintptr_t *start)
+static bool look_at_mapping(void *context, const struct mapping *mapping)
 {
-	char *end;
+	bool *found = context;
 
-	*start = strtoul(line, &end, 16);
-	if (*end != '-')
-		return false;
-	strtoul(end + 1, &end, 16);
-	return strncmp(end, " r--p", 5) == 0;
-}
-
-static size_t scan_lines(char *buffer, size_t length, bool *found)
-{
-	char *line = buffer, *newline;
-	uintptr_t start;
-
-	while ((newline = memchr(line, '\n', length - (size_t)(line - buffer))) != NULL) {
-		*newline = '\0';
-		if (line_is_candidate(line, &start) && look_at(start))
-			*found = true;
-		line = newline + 1;
-	}
-	return (size_t)(line - buffer);
+	if (strncmp(mapping->rights, "r--p", 4) == 0 && look_at(mapping->start))
+		*found = true;
+	return true;
 }
 
 static bool scan_maps(void)
 {
-	char *buffer = malloc(PIECE);
-	int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	size_t length = 0;
-	ssize_t got;
 	bool found = false;
 
-	while (buffer != NULL && maps >= 0 &&
-	       (got = read(maps, buffer + length, PIECE - length)) > 0) {
-		size_t used;
-
-		length += (size_t)got;
-		used = scan_lines(buffer, length, &found);
-		if (used == 0 && length == PIECE)
-			used = length; /* no line is that long; do not stand still */
-		memmove(buffer, buffer + used, length - used);
-		length -= used;
-	}
-	if (maps >= 0)
-		close(maps);
-	free(buffer);
+	mapping_each(look_at_mapping, &found);
 	return found;
 }
 

@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "preload/base/fdpath.h"
 #include "preload/base/log.h"
-#include "preload/base/readfull.h"
-#include "preload/load/parse.h"
+#include "preload/load/binfile.h"
 #include "symtab/cursor.h"
 #include "symtab/symtab.h"
 
-enum { FILES = 64, MAX_FILE = 256 << 20, MAX_MATCHED = 16 << 20, MAX_SECTIONS = 4096 };
+enum { FILES = 64, MAX_MATCHED = 16 << 20, MAX_SECTIONS = 4096 };
 enum { PREAMBLE = 8, SECTION_FUNCTION = 3, HEAD = 16 /* id, size and a count, 1 + 5 + 5 */ };
 
 /* Functions of a file that was not looked at yet, or that is no core module. */
@@ -54,27 +54,6 @@ bool wasmfiles_is_called_so(const char *path)
 
 /* ---- the host's threads ---------------------------------------------------------------------- */
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-/* PATH as it stays true when the host changes its folder: what the kernel says of DESCRIPTOR. */
-static char *absolute(const char *path, int descriptor)
-{
-	char link[64], target[PATH_MAX];
-	ssize_t length;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
-	length = readlink(link, target, sizeof(target) - 1);
-	if (length > 0 && target[0] == '/') {
-		target[length] = '\0';
-		return strdup(target);
-	}
-	return path[0] == '/' ? strdup(path) : NULL;
-}
-
 /* The file with STATUS, else the place for a new one: a free one, or the longest ago. */
 static struct file *place_of(const struct stat *status)
 {
@@ -83,7 +62,7 @@ static struct file *place_of(const struct stat *status)
 	for (size_t i = 0; i < FILES; i++) {
 		struct file *file = &self.files[i];
 
-		if (file->path != NULL && is_same(&file->status, status))
+		if (file->path != NULL && binfile_is_same(&file->status, status))
 			return file;
 		if (place->path != NULL && (file->path == NULL || file->last < place->last))
 			place = file;
@@ -93,8 +72,8 @@ static struct file *place_of(const struct stat *status)
 
 static void keep(struct file *place, const struct stat *status, const char *path, int descriptor)
 {
-	if (place->path == NULL || !is_same(&place->status, status)) {
-		char *copy = absolute(path, descriptor);
+	if (place->path == NULL || !binfile_is_same(&place->status, status)) {
+		char *copy = fdpath_absolute(path, descriptor);
 
 		if (copy == NULL)
 			return;
@@ -131,21 +110,6 @@ static bool copy_file(size_t index, struct file *copy)
 	copy->path = copy->path != NULL ? strdup(copy->path) : NULL;
 	pthread_mutex_unlock(&self.lock);
 	return copy->path != NULL;
-}
-
-/* The descriptor of FILE as it was when the host opened it, or -1. */
-static int open_again(const struct file *file)
-{
-	/* What is at the path now may be anything, a pipe for one. */
-	int descriptor = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat status;
-
-	if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-	    is_same(&status, &file->status) && status.st_size <= MAX_FILE)
-		return descriptor;
-	if (descriptor >= 0)
-		close(descriptor);
-	return -1;
 }
 
 /* Functions that the core module in DESCRIPTOR defines: only heads of sections are read. */
@@ -185,12 +149,12 @@ static void count_all(void)
 		if (!copy_file(i, &file))
 			continue;
 		if (file.functions == NOT_COUNTED) {
-			descriptor = open_again(&file);
+			descriptor = binfile_open(file.path, &file.status);
 			file.functions = descriptor >= 0 ? count_functions(descriptor) : NO_MODULE;
 			if (descriptor >= 0)
 				close(descriptor);
 			pthread_mutex_lock(&self.lock);
-			if (is_same(&self.files[i].status, &file.status))
+			if (binfile_is_same(&self.files[i].status, &file.status))
 				self.files[i].functions = file.functions;
 			pthread_mutex_unlock(&self.lock);
 		}
@@ -230,17 +194,7 @@ static bool choose(uint32_t functions, struct file *chosen)
 
 static struct wasmbin *read_binary(const struct file *file)
 {
-	size_t size = (size_t)file->status.st_size;
-	int descriptor = open_again(file);
-	uint8_t *bytes = descriptor >= 0 ? malloc(size) : NULL;
-	struct wasmbin *wasm = NULL;
-
-	if (bytes != NULL && readfull(descriptor, bytes, size))
-		wasm = parse_wasm_now(bytes, size);
-	if (descriptor >= 0)
-		close(descriptor);
-	free(bytes);
-	return wasm;
+	return binfile_read(file->path, &file->status, 0, (size_t)file->status.st_size);
 }
 
 struct wasmbin *wasmfiles_find(uint32_t functions, char **path)

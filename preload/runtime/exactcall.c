@@ -13,6 +13,7 @@
 
 #include "preload/base/clock.h"
 #include "preload/load/hostcalls.h"
+#include "preload/load/instance.h"
 
 /*
  * All callbacks of the C APIs take pointers and sizes only, at most nine, and return a pointer or
@@ -105,12 +106,15 @@ static uintptr_t on_call(void *environment, uintptr_t a, uintptr_t b, uintptr_t 
 			 uintptr_t e, uintptr_t f, uintptr_t g, uintptr_t h)
 {
 	const struct exact_call *call = environment;
+	uint32_t name = atomic_load_explicit(&call->name, memory_order_relaxed);
 	uint32_t loading = hostcalls_caller();
+	struct activation outside = guest_call_out(name, (uintptr_t)__builtin_frame_address(0));
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 	uintptr_t result =
 		((callback_type *)call->callback)(call->environment, a, b, c, d, e, f, g, h);
 
-	hostcalls_count(atomic_load_explicit(&call->name, memory_order_relaxed), loading, start_ns);
+	hostcalls_count(name, loading, start_ns);
+	guest_leave(outside);
 	return result;
 }
 
@@ -138,10 +142,14 @@ static uintptr_t on_async_call(void *environment, uintptr_t a, uintptr_t b, uint
 {
 	const struct exact_call *call = environment;
 	uint32_t loading = hostcalls_caller();
+	struct activation outside =
+		guest_call_out(atomic_load_explicit(&call->name, memory_order_relaxed),
+			       (uintptr_t)__builtin_frame_address(0));
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 	uintptr_t result =
 		((callback_type *)call->callback)(call->environment, a, b, c, d, e, f, g, h);
 
+	guest_leave(outside);
 	go_on(call, (struct continuation *)(call->kind == EXACT_ASYNC ? g : h), loading, start_ns);
 	return result;
 }

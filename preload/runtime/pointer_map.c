@@ -4,7 +4,11 @@
 
 #include <string.h>
 
-enum { WINDOW = 32, BEING_WRITTEN = 1 };
+/*
+ * No aligned pointer. An entry never becomes 0 again: what its key once pushed further stays to be
+ * found behind it, and a search may end at the first 0. Each entry is a line of the cache.
+ */
+enum { WINDOW = 32, BEING_WRITTEN = 1, WAS_USED = 3 };
 
 static struct pointer_entry *entry_at(const struct pointer_map *map, uintptr_t key, uint32_t step)
 {
@@ -17,10 +21,13 @@ static struct pointer_entry *find(const struct pointer_map *map, uintptr_t key)
 {
 	for (uint32_t step = 0; step < WINDOW; step++) {
 		struct pointer_entry *entry = entry_at(map, key, step);
-
 		/* acquire: pairs with pointer_map_put() */
-		if (atomic_load_explicit(&entry->key, memory_order_acquire) == key)
+		uintptr_t found = atomic_load_explicit(&entry->key, memory_order_acquire);
+
+		if (found == key)
 			return entry;
+		if (found == 0)
+			return NULL;
 	}
 	return NULL;
 }
@@ -29,8 +36,10 @@ static struct pointer_entry *claim(const struct pointer_map *map, uintptr_t key)
 {
 	for (uint32_t step = 0; step < WINDOW; step++) {
 		struct pointer_entry *entry = entry_at(map, key, step);
-		uintptr_t expected = 0;
+		uintptr_t expected = atomic_load_explicit(&entry->key, memory_order_relaxed);
 
+		if (expected != 0 && expected != WAS_USED)
+			continue;
 		/* acquire: pairs with the release in pointer_map_take() */
 		if (atomic_compare_exchange_strong_explicit(&entry->key, &expected, BEING_WRITTEN,
 							    memory_order_acquire,
@@ -76,6 +85,6 @@ bool pointer_map_take(const struct pointer_map *map, const void *key, uintptr_t 
 	}
 	memcpy(values, entry->values, sizeof(entry->values));
 	/* release: pairs with claim() */
-	atomic_store_explicit(&entry->key, 0, memory_order_release);
+	atomic_store_explicit(&entry->key, WAS_USED, memory_order_release);
 	return true;
 }

@@ -13,7 +13,7 @@
 enum { POINTER_MAP_VALUES = 7 };
 
 struct pointer_entry {
-	atomic_uintptr_t key; /* 0: free; 1: being written */
+	atomic_uintptr_t key; /* 0, 3: free; 1: being written */
 	uintptr_t values[POINTER_MAP_VALUES];
 };
 

@@ -362,6 +362,11 @@ static bool may_be_present(void)
 	return atomic_load_explicit(&self.state, memory_order_relaxed) != ABSENT;
 }
 
+bool runtime_v8_is_there(void)
+{
+	return may_be_present() && has_engine();
+}
+
 void runtime_v8_opened(const char *path)
 {
 	static const char *const endings[] = { ".js", ".mjs", ".cjs", ".json", ".wasm", ".node" };

@@ -14,6 +14,8 @@ enum {
 	ENGINES = 16,	  /* at one time */
 	NUMBERS = 0xfffe, /* ever; the one after is extism.c's */
 	FIRST_WITH_CONTEXTS = 34,
+	COPY_MAJOR = 2,
+	COPY_MINOR = 4, /* of WAMR, whose frames are known */
 };
 
 static struct {
@@ -46,7 +48,29 @@ static void name_engine(struct runtime_engine *engine, const void *real)
 	} else if (version != NULL) {
 		engine->name = "wasmer";
 		snprintf(engine->said_version, sizeof(engine->said_version), "%s", version());
+	} else {
+		engine->is_wamr = hook_sibling(real, "wasm_runtime_full_init") != NULL;
 	}
+}
+
+static void learn_wamr(struct runtime_engine *engine, const void *real)
+{
+	/* 1.2 and later */
+	void (*version)(uint32_t * major, uint32_t * minor, uint32_t * patch) =
+		hook_sibling(real, "wasm_runtime_get_version");
+	uint32_t major = 0, minor = 0, patch = 0;
+
+	engine->wamr_instance = hook_sibling(real, "wasm_runtime_get_module_inst");
+	engine->wamr_module = hook_sibling(real, "wasm_runtime_get_module");
+	engine->wamr_import_count = hook_sibling(real, "wasm_runtime_get_import_count");
+	engine->wamr_import_type = hook_sibling(real, "wasm_runtime_get_import_type");
+	if (version == NULL)
+		return;
+	version(&major, &minor, &patch);
+	if (major == COPY_MAJOR && minor == COPY_MINOR)
+		engine->wamr_copy = hook_sibling(real, "wasm_copy_callstack");
+	snprintf(engine->said_version, sizeof(engine->said_version), "%u.%u.%u", major, minor,
+		 patch);
 }
 
 static struct runtime_engine *make_engine(const void *real)
@@ -61,6 +85,8 @@ static struct runtime_engine *make_engine(const void *real)
 		return NULL;
 	}
 	name_engine(engine, real);
+	if (engine->is_wamr)
+		learn_wamr(engine, real);
 	engine->module_image_range = hook_sibling(real, "wasmtime_module_image_range");
 	engine->instance_export_nth = hook_sibling(real, "wasmtime_instance_export_nth");
 	engine->extern_delete = hook_sibling(real, "wasmtime_extern_delete");
@@ -145,6 +171,13 @@ struct runtime_engine *runtime_engine_named(const void *real)
 	struct runtime_engine *engine = known_engine(real);
 
 	return engine != NULL && engine->name != NULL ? engine : NULL;
+}
+
+const struct runtime_engine *runtime_engine_wamr(const void *real)
+{
+	const struct runtime_engine *engine = known_engine(real);
+
+	return engine != NULL && engine->is_wamr ? engine : NULL;
 }
 
 void runtime_engine_learn(struct runtime_engine *engine, uint32_t loading)

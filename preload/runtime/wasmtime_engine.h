@@ -11,11 +11,22 @@
 #include "preload/load/instance.h"
 #include "preload/runtime/wasmtime_abi.h"
 
+/* WAMR's wasm_frame_t, and wasm_copy_callstack() (wasm_export.h, 2.4.3). */
+struct wamr_frame {
+	void *instance;
+	uint32_t module_offset, function, function_offset;
+	const char *name;
+	void *sp, *reference, *locals;
+};
+typedef uint32_t wamr_copy_callstack(void *env, struct wamr_frame *frames, uint32_t length,
+				     uint32_t skipped, char *error, uint32_t error_size);
+
 struct runtime_engine {
 	uintptr_t start, end;  /* of the object */
 	const char *name;      /* "wasmtime", or another with the names of wasm.h; NULL: strange */
 	char said_version[32]; /* by the engine itself; "" where its images tell */
 	bool is_wasmtime;
+	bool is_wamr;	 /* it has no name here: its names of wasm.h lead to wamr.c's */
 	uint16_t number; /* from 1: two engines count their stores alike */
 	atomic_bool is_unloaded;
 	atomic_int version; /* major; 0 until its first module was loaded */
@@ -39,6 +50,12 @@ struct runtime_engine {
 	wasm_func_t *(*func_new_with_env)(wasm_store_t *, const wasm_functype_t *,
 					  void (*callback)(void), void *environment,
 					  void (*finalizer)(void *));
+	/* WAMR's */
+	wamr_copy_callstack *wamr_copy; /* as 2.4 has it, and where it was built with that */
+	void *(*wamr_instance)(void *env);
+	void *(*wamr_module)(void *instance);		  /* 2.0 and later */
+	int32_t (*wamr_import_count)(const void *module); /* 2.2 and later */
+	void (*wamr_import_type)(const void *module, int32_t index, void *import);
 };
 
 /* The Wasmtime that REAL, a function of its API, belongs to. NULL: not a Wasmtime, or a stub. */
@@ -49,6 +66,9 @@ struct runtime_engine *runtime_engine_of(const void *real);
  * what stands behind a handle's address (handle_owners.h).
  */
 struct runtime_engine *runtime_engine_named(const void *real);
+
+/* The same for a WAMR alone. */
+const struct runtime_engine *runtime_engine_wamr(const void *real);
 
 /* ENGINE made LOADING: its image tells the engine's version. */
 void runtime_engine_learn(struct runtime_engine *engine, uint32_t loading);

@@ -19,6 +19,9 @@
 #include "preload/load/load.h"
 #include "preload/manual.h"
 #include "preload/output.h"
+#include "preload/owners.h"
+#include "preload/runtime/followed.h"
+#include "preload/runtime/gdb_jit.h"
 #include "preload/sampler/sampler.h"
 #include "preload/sampler/waiting.h"
 #include "preload/sig/ranges.h"
@@ -33,7 +36,7 @@ enum { RING_SIZE = 1024, THREADS = 2 };
 
 /* Where modules come and go; what is there in turn; and one that stays. */
 static uint8_t place[FAKE_SIZE] __attribute__((aligned(FAKE_PAGE)));
-static uint8_t *first, *second, *kept;
+static uint8_t *first, *second, *twin, *kept;
 static struct thread blocks[THREADS];
 static unsigned int ticks, taken;
 
@@ -105,6 +108,29 @@ uint64_t waiting_work(uint64_t now_ns, void (*take)(void *context, const struct 
 	return now_ns;
 }
 
+void owners_note_engine(const char *engine, const char *version)
+{
+	(void)engine, (void)version;
+}
+
+void owners_fill(struct sample *sample, uint64_t tid)
+{
+	(void)sample, (void)tid;
+}
+
+void owners_tidy(void)
+{
+}
+
+void runtime_gdb_jit_work(uint64_t now_ns)
+{
+	(void)now_ns;
+}
+
+void followed_work(void)
+{
+}
+
 void manual_drain(void (*before)(const struct sample *sample))
 {
 	(void)before;
@@ -167,6 +193,14 @@ static void silent_host(void)
 	tick(0, place, 'a');
 	load(second);
 	tick(0, place, 'b');
+}
+
+/* ... and has the same sizes. */
+static void twin_host(void)
+{
+	tick(0, place, 'a');
+	load(twin);
+	tick(0, place, 'c');
 }
 
 /* It only ends. */
@@ -241,6 +275,7 @@ int main(void)
 	kept = image_named("k", 1);
 	first = image_named("a", 2);
 	second = image_named("b", 3);
+	twin = image_named("c", 2);
 	program.name = "loads, told of their end";
 	explore(&program);
 	program.begin = begin_later;
@@ -248,6 +283,9 @@ int main(void)
 	explore(&program);
 	program.threads[0].body = silent_host;
 	program.name = "loads, replaced without a word";
+	explore(&program);
+	program.threads[0].body = twin_host;
+	program.name = "loads, replaced by one of the same sizes";
 	explore(&program);
 	program.threads[2] = (struct explore_thread){ .name = "other", .body = other_thread };
 	program.threads[0].body = leaving_host;

@@ -29,7 +29,7 @@ MODELS = {
     "ring": SIG[:1],
     "ranges": [*SIG[1:], "preload/load/publish.c"],
     "loads": [*SIG, "preload/intake.c",
-              *(f"preload/load/{name}.c" for name in ("publish", "registry", "load", "frames"))],
+              *(f"preload/load/{name}.c" for name in ("publish", "registry", "load", "work", "frames"))],
 }
 # What the search must find: the model, what is wrong, the file, its text, and what takes its place.
 PLANTED = [
@@ -50,7 +50,9 @@ PLANTED = [
      "->generation >= oldest", "->generation > oldest"),
     ("loads", "a sample is taken before the loads that it came after", "preload/intake.c",
      "if (sample->generation > self.worked", "if (sample->generation > self.worked + 1000"),
-    ("loads", "a module is forgotten as soon as it ended", "preload/load/load.c",
+    ("loads", "an image is taken for another of its sizes", "preload/load/registry.c",
+     "a->fingerprint == b->fingerprint", "true"),
+    ("loads", "a module is forgotten as soon as it ended", "preload/load/work.c",
      "symtab_forget(symtab, drained)", "symtab_forget(symtab, UINT64_MAX)"),
 ]
 

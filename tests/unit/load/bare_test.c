@@ -53,7 +53,7 @@ static struct bytes tables;
 static void register_two(bool has_prologues, const char *(*engine)(const void *, char *))
 {
 	static const uint8_t prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
-	const struct load_maker maker = { "caller", engine };
+	const struct load_maker maker = { .caller = "caller", .engine = engine };
 	struct fde fde = { .augmented = true, .size = END - FAR, .program = "" };
 	uint64_t address = (uintptr_t)tables.at;
 
@@ -171,13 +171,80 @@ static void by_its_bytes(void **state)
 	forget();
 }
 
+/* Tables of glue and, behind them, of the module's two functions; the glue's code is the last. */
+static void put_three(void)
+{
+	struct fde fde = { .augmented = true, .size = END - FAR, .program = "" };
+	uint64_t address = (uintptr_t)tables.at;
+
+	tables.size = 0;
+	fde.cie = put_cie(&tables, "zR", 0x00);
+	for (size_t i = 0; i < 3; i++) {
+		fde.start = (uintptr_t)page + (i == 0 ? 2 * FAR : (i - 1) * FAR);
+		put_fde(&tables, &fde, address);
+	}
+	put_u32(&tables, 0);
+}
+
+static void expect_three(void)
+{
+	const struct symbol *glue = module_find(entry()->module, 2 * FAR);
+
+	assert_non_null(glue);
+	assert_int_equal(glue->kind, SYMBOL_TRAMPOLINE);
+	assert_string_equal(name_at(NEAR), "near");
+	assert_non_null(strstr(name_at(FAR), "!wasm-function[1]"));
+}
+
+static void glue_comes_first(void **state)
+{
+	const struct load_maker maker = { .caller = "caller", .engine = is_none };
+	struct load_bytes *bytes = load_bytes_begin(wasm, sizeof(wasm));
+
+	(void)state;
+	put_three();
+	load_register_frame(tables.at, &maker);
+	load_bytes_end(bytes);
+	load_announce(&(struct load_event){
+		.engine = "made ahead", .bytes = bytes, .glue_comes_first = true });
+	load_work(&observer);
+	expect_three();
+	forget();
+}
+
+/* In an object that is unloaded: its tables are not there any more when our thread looks. */
+static void in_an_object(void **state)
+{
+	struct load_bytes *bytes = load_bytes_begin(wasm, sizeof(wasm));
+	unsigned int before = retired;
+	uint32_t loading;
+
+	(void)state;
+	load_bytes_end(bytes);
+	put_three();
+	loading = load_object(tables.at, &(struct load_event){ .engine = "made ahead",
+							       .bytes = bytes,
+							       .glue_comes_first = true });
+	assert_int_not_equal(loading, 0);
+	memset(tables.at, 0, tables.size);
+	load_work(&observer);
+	expect_three();
+	load_retire(loading);
+	load_retire(loading);
+	load_work(&observer);
+	assert_int_equal(retired, before + 1);
+	assert_null(entry());
+	/* what is no table */
+	assert_int_equal(load_object(tables.at, &(struct load_event){ .engine = "none" }), 0);
+	load_retire(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unknown_makers),
-		cmocka_unit_test(without_a_file),
-		cmocka_unit_test(by_its_file),
-		cmocka_unit_test(by_its_bytes),
+		cmocka_unit_test(unknown_makers),   cmocka_unit_test(without_a_file),
+		cmocka_unit_test(by_its_file),	    cmocka_unit_test(by_its_bytes),
+		cmocka_unit_test(glue_comes_first), cmocka_unit_test(in_an_object),
 	};
 
 	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

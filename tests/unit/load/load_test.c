@@ -113,12 +113,13 @@ static void test_announced_and_registered_is_one_loading(void **unused)
 	fake_image_unmap(image);
 }
 
+/* (module (func)) */
+static const uint8_t one_function[] = "\0asm\1\0\0\0\1\4\1\x60\0\0\3\2\1\0\xa\4\1\2\0\xb";
+
 static void test_component_is_what_was_registered_during_its_load(void **unused)
 {
-	/* (module (func)) */
-	static const uint8_t wasm[] = "\0asm\1\0\0\0\1\4\1\x60\0\0\3\2\1\0\xa\4\1\2\0\xb";
 	uint8_t *image = fake_image_map(NULL, "comp", 1);
-	struct load_bytes *bytes = load_bytes_begin(wasm, sizeof(wasm) - 1);
+	struct load_bytes *bytes = load_bytes_begin(one_function, sizeof(one_function) - 1);
 	uint32_t id;
 
 	(void)unused;
@@ -341,6 +342,52 @@ static void test_an_image_nobody_announced_is_found_and_missed(void **unused)
 	assert_null(ranges_find(ranges_current(), (uintptr_t)text));
 }
 
+/* The scan of another thread comes between the mapping of the code and the call's end. */
+static void test_what_the_scan_was_too_early_for_gets_its_bytes(void **unused)
+{
+	uint8_t *image = fake_image_map(NULL, "early", 1), *text = fake_image_text(image);
+	struct load_bytes *bytes = load_bytes_begin(one_function, sizeof(one_function) - 1);
+	uint64_t before;
+
+	(void)unused;
+	assert_true(load_scan(0));
+	load_work(&observer);
+	before = generation();
+	assert_false(module_identity_is_wasm(
+		symtab_find(load_symtab(), (uintptr_t)text, before)->module));
+	load_bytes_end(bytes);
+	load_announce(&(struct load_event){
+		.engine = "wasmtime",
+		.handle = "early",
+		.image = (uintptr_t)image,
+		.bytes = bytes,
+	});
+	load_work(&observer);
+	assert_true(generation() > before);
+	assert_true(module_identity_is_wasm(
+		symtab_find(load_symtab(), (uintptr_t)text, generation())->module));
+	load_deregister_frame(fake_image_frames(image));
+	assert_null(ranges_find(ranges_current(), (uintptr_t)text));
+	fake_image_unmap(image);
+}
+
+/* Nobody told of the first one's end, and the second has its sizes. */
+static void test_another_image_of_the_same_sizes(void **unused)
+{
+	uint8_t *image = fake_image_map(NULL, "one", 2), *text = fake_image_text(image);
+
+	(void)unused;
+	announce(image, "1");
+	load_work(&observer);
+	assert_string_equal(name_at(text, generation()), "one0");
+	fake_image_map(image, "two", 2);
+	announce(image, "2");
+	load_work(&observer);
+	assert_string_equal(name_at(text, generation()), "two0");
+	load_deregister_frame(fake_image_frames(image));
+	fake_image_unmap(image);
+}
+
 static void test_thousands_of_loads_take_no_memory(void **unused)
 {
 	uint8_t *image = NULL;
@@ -376,6 +423,8 @@ int main(void)
 		cmocka_unit_test_setup(test_guest_debugging_is_refused_for_that_module_only, reset),
 		cmocka_unit_test_setup(test_engines_are_told_apart, reset),
 		cmocka_unit_test_setup(test_an_image_nobody_announced_is_found_and_missed, reset),
+		cmocka_unit_test_setup(test_what_the_scan_was_too_early_for_gets_its_bytes, reset),
+		cmocka_unit_test_setup(test_another_image_of_the_same_sizes, reset),
 		cmocka_unit_test_setup(test_thousands_of_loads_take_no_memory, reset),
 	};
 

@@ -22,12 +22,14 @@ enum { RECORD_MAX = 64 };
 
 static struct {
 	int bytes_begun, bytes_ended, bytes_freed;
-	int announced;
+	int announced, interpreted;
+	uint32_t retired;
 	struct load_event event; /* the last */
 	const void *handles[RECORD_MAX];
 	uint32_t loadings[RECORD_MAX];
 	int handle_count;
 	const void *forgotten;
+	size_t functions; /* of the code that was listed last */
 	const void *registered, *deregistered;
 	int registrations, deregistrations;
 	const char *version;
@@ -43,6 +45,10 @@ static struct {
 	int key_count;
 	uint32_t instances;
 	uint64_t store_forgotten;
+
+	int called_out;
+	bool is_interpreted; /* what calls out is: it is recorded */
+	uint32_t call, from_count, from[RECORD_MAX];
 
 	int entered, left;
 	uint32_t depth, deepest;
@@ -67,6 +73,11 @@ struct load_bytes *load_bytes_begin(const uint8_t *wasm, size_t size)
 	return bytes;
 }
 
+struct load_bytes *load_bytes_taken(const uint8_t *wasm, size_t size)
+{
+	return load_bytes_begin(wasm, size);
+}
+
 void load_bytes_end(struct load_bytes *bytes)
 {
 	record.bytes_ended += bytes != NULL;
@@ -78,14 +89,39 @@ void load_bytes_free(struct load_bytes *bytes)
 	free(bytes);
 }
 
+/* Of a file there is its name only. */
+struct load_bytes *load_bytes_in_file(const char *path, uint64_t offset, size_t size)
+{
+	(void)offset;
+	return load_bytes_begin((const uint8_t *)path, size);
+}
+
+struct load_bytes *load_bytes_copy(const struct load_bytes *bytes)
+{
+	return bytes != NULL ? load_bytes_begin(bytes->wasm, bytes->size) : NULL;
+}
+
+bool load_is_interpreted(uint32_t loading)
+{
+	return loading == (uint32_t)record.interpreted;
+}
+
 uint32_t load_announce(const struct load_event *event)
 {
 	record.announced++;
 	record.event = *event;
+	if (event->is_interpreted)
+		record.interpreted = record.announced;
 	record.handles[record.handle_count] = event->handle;
 	record.loadings[record.handle_count++] = (uint32_t)record.announced;
 	free(event->bytes);
 	return (uint32_t)record.announced;
+}
+
+struct load_code *load_code_new(const struct code_function *functions, size_t count)
+{
+	record.functions = functions != NULL ? count : 0;
+	return (struct load_code *)&record;
 }
 
 uint32_t load_of_handle(const void *handle)
@@ -120,6 +156,17 @@ void load_name(uint32_t loading, const char *name)
 {
 	if (loading == record.first_held)
 		record.name = name;
+}
+
+uint32_t load_object(const void *frames, const struct load_event *event)
+{
+	record.registered = frames;
+	return load_announce(event);
+}
+
+void load_retire(uint32_t loading)
+{
+	record.retired = loading;
 }
 
 void load_alias(const void *handle, const void *other)
@@ -233,6 +280,23 @@ struct activation guest_enter(uint32_t instance, uintptr_t stack_pointer, uintpt
 	if (record.depth + 1 > record.deepest)
 		record.deepest = record.depth + 1;
 	return (struct activation){ (struct thread *)&record, record.depth++ };
+}
+
+struct activation guest_call_out(uint32_t name, uintptr_t stack_pointer)
+{
+	(void)stack_pointer;
+	record.called_out++;
+	record.call = name;
+	if (!record.is_interpreted)
+		return (struct activation){ 0 };
+	return (struct activation){ (struct thread *)&record, record.depth++ };
+}
+
+void guest_called_from(struct activation activation, const uint32_t *functions, uint32_t count)
+{
+	(void)activation;
+	record.from_count = count;
+	memcpy(record.from, functions, count * sizeof(*functions));
 }
 
 void guest_leave(struct activation activation)

@@ -57,6 +57,22 @@ static void found_until_taken(void **context)
 	assert_false(pointer_map_take(&map, NULL, values));
 }
 
+/* Half full, so that many an entry was pushed further by one that then goes. */
+static void others_stay_when_some_are_taken(void **context)
+{
+	uintptr_t values[POINTER_MAP_VALUES];
+
+	(void)context;
+	for (uintptr_t i = 0; i < CAPACITY / 2; i++)
+		put(i * i, i);
+	for (uintptr_t i = 0; i < CAPACITY / 2; i += 2)
+		assert_true(pointer_map_take(&map, key(i * i), values));
+	for (uintptr_t i = 0; i < CAPACITY / 2; i++) {
+		assert_int_equal(pointer_map_get(&map, key(i * i), values), i % 2);
+		assert_int_equal(values[0], i % 2 ? i : 0);
+	}
+}
+
 static void a_full_table_refuses_and_recovers(void **context)
 {
 	uintptr_t values[POINTER_MAP_VALUES] = { 1 }, stored = 0;
@@ -108,6 +124,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(found_until_taken, set_up),
+		cmocka_unit_test_setup(others_stay_when_some_are_taken, set_up),
 		cmocka_unit_test_setup(a_full_table_refuses_and_recovers, set_up),
 		cmocka_unit_test_setup(threads_with_their_own_keys, set_up),
 	};

@@ -50,11 +50,47 @@ static void unknown_versions(void **context)
 	}
 }
 
+/* Contexts: only what somebody has looked at, whatever a version calls itself. */
+static void contexts(void **context)
+{
+	static const char *const known[] = { "25", "25.0.0", "36.0.2", "40", "43", "47", "50.0.1" };
+	static const char *const unknown[] = { "",
+					       "24",
+					       "26.0.1",
+					       "35",
+					       "51",
+					       "99",
+					       "wip",
+					       "-1",
+					       "x36",
+					       "0x24",
+					       "999999999999999999999" };
+	struct context_layout layout;
+
+	(void)context;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		assert_true(runtime_contexts_fill(known[i], &layout));
+		assert_int_equal(layout.self, -16);
+		assert_int_equal(layout.record, 8);
+		assert_int_equal(layout.types, i < 2 ? 0x50 : 0x28);
+		assert_int_equal(layout.entry_fp, i < 2 ? 40 : i == 2 ? 56 : i == 3 ? 64 : 72);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++) {
+		layout.entry_fp = 9;
+		assert_false(runtime_contexts_fill(unknown[i], &layout));
+		assert_int_equal(layout.entry_fp, 9);
+	}
+	assert_true(runtime_has_contexts("wasmtime"));
+	assert_false(runtime_has_contexts("wasmer"));
+	assert_false(runtime_has_contexts(""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(measured_versions),
 		cmocka_unit_test(unknown_versions),
+		cmocka_unit_test(contexts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
