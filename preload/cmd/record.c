@@ -162,7 +162,8 @@ static int remove_file(const char *name)
 /* Removes what an earlier run left under the name, finished or not; only files, never devices. */
 static int remove_earlier(const char *output)
 {
-	static const char *const running[] = { "", ".pb" };
+	/* `.tmp` is from a process that was killed while it compressed. */
+	static const char *const running[] = { "", ".pb", ".tmp", ".pb.tmp" };
 	size_t length = strlen(output);
 	bool has_gz = length > 3 && strcmp(output + length - 3, ".gz") == 0;
 	int error = remove_file(output);

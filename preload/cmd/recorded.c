@@ -188,7 +188,9 @@ static bool describe(const char *name, bool was_killed)
 		 recording->program, recording->pid, say_count(samples, sample_count),
 		 plural(sample_count), waiting, modules, plural(modules), instances,
 		 plural(instances), say_count(lost, count_lost(recording)), name,
-		 was_killed && !recording->has_ended ? " (it was killed; finished here)" : "");
+		 was_killed && !recording->has_ended
+			 ? " (killed, or ended by system call; finished here)"
+			 : "");
 	recording_free(recording);
 	return sample_count != 0 || wall_ns != 0;
 }

@@ -23,6 +23,7 @@ static void write_categories(struct json *json)
 		[CATEGORY_TRAMPOLINE] = { "Trampoline", "green" },
 		[CATEGORY_INLINED] = { "Inlined", "lightblue" },
 		[CATEGORY_WAITING] = { "Waiting", "purple" },
+		[CATEGORY_INTERPRETER] = { "Interpreter", "brown" },
 		/* A grey one must be there: it is the default
 		   (src/profile-logic/data-structures.ts). */
 		[CATEGORY_OTHER] = { "Other", "grey" },

@@ -123,7 +123,7 @@ static enum firefox_category category_of(enum frame_kind kind)
 	static const enum firefox_category categories[] = {
 		[FRAME_GUEST] = CATEGORY_GUEST,	    [FRAME_HOST] = CATEGORY_HOST,
 		[FRAME_BUILTIN] = CATEGORY_BUILTIN, [FRAME_TRAMPOLINE] = CATEGORY_TRAMPOLINE,
-		[FRAME_JIT] = CATEGORY_OTHER,
+		[FRAME_JIT] = CATEGORY_OTHER,	    [FRAME_INTERPRETER] = CATEGORY_INTERPRETER,
 	};
 
 	return categories[kind];

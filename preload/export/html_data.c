@@ -12,11 +12,13 @@
 static void write_kinds(struct json *json)
 {
 	json_begin_array(json, "kinds");
-	for (int i = FRAME_GUEST; i <= FRAME_JIT; i++)
+	for (int i = FRAME_GUEST; i < FRAME_KINDS; i++)
 		json_text(json, NULL, frames_kind_name((enum frame_kind)i));
 	json_end_array(json);
-	/* In the order of enum wasm_state. */
-	json_raw(json, "states", "[\"guest\",\"builtin\",\"host\",\"waiting\"]");
+	json_begin_array(json, "states");
+	for (int i = 0; i < STATE_COUNT; i++)
+		json_text(json, NULL, chunk_state_name((enum wasm_state)i));
+	json_end_array(json);
 }
 
 /* ---- heads ------------------------------------------------------------------------------------

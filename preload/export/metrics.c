@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const states[STATE_COUNT] = { "guest", "builtin", "host", "waiting" };
-
 void metrics_key(char out[METRICS_KEY_SIZE], const char *key)
 {
 	static const char prefix[] = "label_";
@@ -151,7 +149,7 @@ static int put_row(struct output *output, const struct family *family,
 	}
 	for (size_t i = 0; error == 0 && i < STATE_COUNT; i++) {
 		output_text(output, family->name);
-		error = put_group_labels(output, group, states[i]);
+		error = put_group_labels(output, group, chunk_state_name((enum wasm_state)i));
 		put_number(output, group->counters.samples_by_state[i], family->unit);
 	}
 	return error;

@@ -30,7 +30,6 @@ static void put_number_label(struct recording_writer *writer, const char *key, u
 
 static void put_labels(struct recording_writer *writer, const struct recording_sample *sample)
 {
-	static const char *const states[STATE_COUNT] = { "guest", "builtin", "host", "waiting" };
 	struct pprof_tables *tables = &writer->tables;
 	struct pb_writer *body = &writer->body;
 
@@ -38,7 +37,7 @@ static void put_labels(struct recording_writer *writer, const struct recording_s
 	pprof_put_label(tables, body, "wasm_instance", sample->instance);
 	/* That of another profiler's sample is made up by the reader. */
 	if (tables->recording->is_ours)
-		pprof_put_label(tables, body, "wasm_state", states[sample->state]);
+		pprof_put_label(tables, body, "wasm_state", chunk_state_name(sample->state));
 	pprof_put_label(tables, body, "thread_name", sample->thread_name);
 	if (sample->thread_id != 0)
 		put_number_label(writer, "thread_id", sample->thread_id, "");

@@ -20,7 +20,6 @@ static bool is_thread(const struct recording_sample *sample, const char *wanted)
 /* Our own labels are asked for in the same way as the user's. NULL: SAMPLE has none. */
 static const char *label_of(const struct recording_sample *sample, const char *key)
 {
-	static const char *const states[STATE_COUNT] = { "guest", "builtin", "host", "waiting" };
 	const char *value = called_label(sample->labels, sample->label_count, key);
 
 	if (value != NULL)
@@ -31,7 +30,7 @@ static const char *label_of(const struct recording_sample *sample, const char *k
 		return sample->instance[0] != '\0' ? sample->instance : NULL;
 	if (strcmp(key, "thread_name") == 0)
 		return sample->thread_name[0] != '\0' ? sample->thread_name : NULL;
-	return strcmp(key, "wasm_state") == 0 ? states[sample->state] : NULL;
+	return strcmp(key, "wasm_state") == 0 ? chunk_state_name(sample->state) : NULL;
 }
 
 bool filter_matches(const regex_t *pattern, const char *text, bool *failed)

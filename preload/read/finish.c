@@ -88,6 +88,17 @@ static int compress_to(const struct source *source, const char *final, bool may_
 	return error;
 }
 
+/* What the process had compressed of PATH when it was killed (close_compressed(), writer.c). */
+static void remove_begun(const char *path)
+{
+	char *begun;
+
+	if (asprintf(&begun, "%s.tmp", path) < 0)
+		return;
+	unlink(begun);
+	free(begun);
+}
+
 int recording_finish(const char *path, const char *final)
 {
 	struct source source;
@@ -105,6 +116,8 @@ int recording_finish(const char *path, const char *final)
 	}
 	if (error == 0 && (final == NULL || strcmp(path, final) != 0) && unlink(path) != 0)
 		error = -errno;
+	if (error == 0)
+		remove_begun(path);
 	source_free(&source);
 	free(name);
 	return error;

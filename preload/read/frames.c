@@ -72,7 +72,7 @@ const char *frames_kind_name(enum frame_kind kind)
 	static const char *const names[] = {
 		[FRAME_GUEST] = "guest",     [FRAME_HOST] = "host",
 		[FRAME_BUILTIN] = "builtin", [FRAME_TRAMPOLINE] = "trampoline",
-		[FRAME_JIT] = "jit",
+		[FRAME_JIT] = "jit",	     [FRAME_INTERPRETER] = "interpreter",
 	};
 
 	return names[kind];

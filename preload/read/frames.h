@@ -28,7 +28,7 @@ enum { FRAMES_NAME_SIZE = 64 };
 /* The raw name, never empty, not escaped; in SCRATCH when there is none but an address. */
 const char *frames_name(const struct frame *frame, char scratch[FRAMES_NAME_SIZE]);
 
-/* "guest", "host", "builtin", "trampoline", "jit". */
+/* "guest", "host", "builtin", "trampoline", "jit", "interpreter". */
 const char *frames_kind_name(enum frame_kind kind);
 
 #endif /* PRELOAD_READ_FRAMES_H */

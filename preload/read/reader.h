@@ -198,7 +198,8 @@ uint64_t recording_stat(const struct recording *recording, const char *name);
 
 /*
  * Finishes a `.pb` whose process was killed: drops the torn tail and compresses to FINAL (NULL:
- * PATH.gz), atomically, then removes PATH. 0 or negative errno.
+ * PATH.gz), atomically, then removes PATH, and PATH.tmp, which the process may have begun. 0 or
+ * negative errno.
  */
 int recording_finish(const char *path, const char *final);
 

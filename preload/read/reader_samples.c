@@ -127,10 +127,8 @@ static void set_values(const struct reading *reading, struct recording_sample *s
 
 static enum wasm_state state_of(const char *name)
 {
-	static const char *const names[STATE_COUNT] = { "guest", "builtin", "host", "waiting" };
-
 	for (int i = 0; i < STATE_COUNT; i++) {
-		if (strcmp(names[i], name) == 0)
+		if (strcmp(chunk_state_name((enum wasm_state)i), name) == 0)
 			return (enum wasm_state)i;
 	}
 	return STATE_HOST;
@@ -241,7 +239,7 @@ static enum wasm_state state_of_leaf(const struct recording_sample *sample)
 	static const enum wasm_state states[] = {
 		[FRAME_GUEST] = STATE_GUEST,	 [FRAME_HOST] = STATE_HOST,
 		[FRAME_BUILTIN] = STATE_BUILTIN, [FRAME_TRAMPOLINE] = STATE_GUEST,
-		[FRAME_JIT] = STATE_GUEST,
+		[FRAME_JIT] = STATE_GUEST,	 [FRAME_INTERPRETER] = STATE_INTERPRETER,
 	};
 
 	return sample->location_count == 0 ? STATE_HOST : states[sample->locations[0]->kind];

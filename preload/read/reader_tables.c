@@ -163,7 +163,7 @@ static int read_lines(struct reading *reading, const struct pb_field *field,
 
 static enum frame_kind kind_of(uint64_t value)
 {
-	return value <= FRAME_JIT ? (enum frame_kind)value : FRAME_JIT;
+	return value < FRAME_KINDS ? (enum frame_kind)value : FRAME_JIT;
 }
 
 int reading_location(struct reading *reading, const struct pb_field *field)

@@ -138,11 +138,31 @@ static uint32_t find_instance(struct totals *totals, uint32_t group,
 	return id;
 }
 
-bool totals_is_named(const char *instance)
+/* Length of TEXT, without SUFFIX if it ends in that. */
+static size_t without(const char *text, size_t length, const char *suffix)
+{
+	size_t size = strlen(suffix);
+
+	if (length < size || strncmp(text + length - size, suffix, size) != 0)
+		return length;
+	return length - size;
+}
+
+enum totals_certainty totals_certainty(const char *instance)
 {
 	size_t length = strlen(instance);
 
-	return length != 0 && (length < 2 || strcmp(instance + length - 2, "#*") != 0);
+	if (without(instance, length, CHUNK_MODULE_ONLY) < length)
+		return TOTALS_MODULE_ONLY;
+	return without(instance, length, CHUNK_LIKELY) < length ? TOTALS_LIKELY : TOTALS_EXACT;
+}
+
+bool totals_is_named(const char *instance)
+{
+	size_t length = without(instance, strlen(instance), CHUNK_LIKELY);
+
+	return length != 0 && without(instance, length, "#*") == length &&
+	       totals_certainty(instance) != TOTALS_MODULE_ONLY;
 }
 
 const char *totals_module(const struct recording *recording, const struct recording_sample *sample)
@@ -219,6 +239,10 @@ static int add_samples(struct totals *totals, const struct recording *recording)
 		if (error != 0)
 			return error;
 		totals_see(&totals->groups[place.group], sample);
+		if (sample->instance[0] != '\0')
+			totals->groups[place.group]
+				.samples_by_certainty[totals_certainty(sample->instance)] +=
+				sample->count;
 		if (place.instance != TOTALS_NONE)
 			totals_see(&totals->instances[place.instance], sample);
 		if (!recording->is_ours) {

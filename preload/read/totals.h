@@ -67,6 +67,8 @@ struct totals_row {
 	uint64_t merged; /* of a group: those that are part of it because there were too many */
 	struct totals_weight weight;
 	uint64_t samples_by_state[STATE_COUNT];
+	/* of a group: samples that have a label wasm_instance */
+	uint64_t samples_by_certainty[3];
 	uint32_t hottest; /* by self weight: index in functions, or TOTALS_NONE */
 	struct totals_weight hottest_self;
 	struct totals_weight seen;	     /* private: in samples of the recording being added */
@@ -117,6 +119,10 @@ int totals_place(struct totals *totals, const struct recording *recording,
 
 /* False of `resize.wasm#*`, which stands for the instances that have no name of their own. */
 bool totals_is_named(const char *instance);
+
+/* How certain it is which instance a sample with the label INSTANCE is of. */
+enum totals_certainty { TOTALS_EXACT, TOTALS_LIKELY, TOTALS_MODULE_ONLY, TOTALS_CERTAINTIES };
+enum totals_certainty totals_certainty(const char *instance);
 
 /* Name of the group that SAMPLE belongs to, never empty. */
 const char *totals_module(const struct recording *recording, const struct recording_sample *sample);

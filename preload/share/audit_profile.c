@@ -108,7 +108,9 @@ static void check_location(struct profile *profile, const char *where,
 		audit_found(profile->audit, where, "host code by name: \"%.200s\"", name);
 	if (kind == FRAME_BUILTIN && strcmp(name, SHARED_BUILTIN) != 0)
 		audit_found(profile->audit, where, "a builtin by name: \"%.200s\"", name);
-	if (kind > FRAME_TRAMPOLINE)
+	if (kind == FRAME_INTERPRETER && strcmp(name, SHARED_INTERPRETER) != 0)
+		audit_found(profile->audit, where, "an interpreter by name: \"%.200s\"", name);
+	if (kind > FRAME_TRAMPOLINE && kind != FRAME_INTERPRETER)
 		audit_found(profile->audit, where, "generated code of nobody");
 	if (is_imported && kind != FRAME_HOST)
 		audit_found(profile->audit, where, "an import that is no host call");

@@ -86,7 +86,13 @@ static void check_owner(struct samples *samples, const char *where,
 		audit_found(audit, where, "of no instance");
 }
 
-/* `MODULE#3` or `MODULE#*`. */
+/* Whether TEXT is a number and how certain it is, or just a number. */
+static bool ends_well(const char *text)
+{
+	return text[0] == '\0' || strcmp(text, CHUNK_LIKELY) == 0;
+}
+
+/* `MODULE#3` or `MODULE#*`, how certain it is behind; or nothing but the module. */
 static void check_instance(struct samples *samples, const char *where,
 			   const struct sample_labels *labels)
 {
@@ -96,6 +102,9 @@ static void check_instance(struct samples *samples, const char *where,
 
 	if (number == NULL)
 		return;
+	if (strncmp(number, labels->module != NULL ? labels->module : "", length) == 0 &&
+	    strcmp(number + length, CHUNK_MODULE_ONLY) == 0)
+		return;
 	if (strncmp(number, labels->module != NULL ? labels->module : "", length) != 0 ||
 	    number[length] != '#') {
 		audit_found(samples->profile->audit, where,
@@ -104,9 +113,9 @@ static void check_instance(struct samples *samples, const char *where,
 	}
 	number += length + 1;
 	digits = strspn(number, "0123456789");
-	if (strcmp(number, "*") == 0)
+	if (number[0] == '*' && ends_well(number + 1))
 		return;
-	if (digits == 0 || digits > 9 || number[digits] != '\0' || number[0] == '0')
+	if (digits == 0 || digits > 9 || !ends_well(number + digits) || number[0] == '0')
 		audit_found(samples->profile->audit, where, "an instance's own number: \"%.200s\"",
 			    labels->instance);
 	else if (names_id(&samples->instances, labels->instance) == NAMES_NONE)
@@ -115,7 +124,6 @@ static void check_instance(struct samples *samples, const char *where,
 
 static void check_labels(struct samples *samples, const char *where, const struct pb_field *sample)
 {
-	static const char *const states[] = { "guest", "builtin", "host", "waiting" };
 	struct pb_reader parts = profile_parts(sample);
 	struct sample_labels labels = { 0 };
 	bool is_known = false;
@@ -125,8 +133,8 @@ static void check_labels(struct samples *samples, const char *where, const struc
 		if (part.number == SAMPLE_LABEL && part.bytes != NULL)
 			take_label(samples, where, &part, &labels);
 	}
-	for (size_t i = 0; labels.state != NULL && i < ARRAY_SIZE(states); i++)
-		is_known |= strcmp(states[i], labels.state) == 0;
+	for (int i = 0; labels.state != NULL && i < STATE_COUNT; i++)
+		is_known |= strcmp(chunk_state_name((enum wasm_state)i), labels.state) == 0;
 	if (!is_known && !samples->profile->is_export)
 		audit_found(samples->profile->audit, where, "no state that there is");
 	check_owner(samples, where, &labels);
@@ -207,12 +215,14 @@ static void check_numbers(struct samples *samples)
 		const char *name = samples->instances.texts[i];
 		const char *number = strrchr(name, '#') + 1;
 		unsigned long n = strtoul(number, NULL, 10);
-		char before[1024];
+		char before[1024], likely[1024 + sizeof(CHUNK_LIKELY)];
 
 		if (n == 1)
 			continue;
 		snprintf(before, sizeof(before), "%.*s%lu", (int)(number - name), name, n - 1);
-		if (names_find(&samples->instances, before) == NAMES_NONE)
+		snprintf(likely, sizeof(likely), "%s%s", before, CHUNK_LIKELY);
+		if (names_find(&samples->instances, before) == NAMES_NONE &&
+		    names_find(&samples->instances, likely) == NAMES_NONE)
 			audit_found(samples->profile->audit, "samples",
 				    "instance \"%.200s\", but none of the number before it", name);
 	}

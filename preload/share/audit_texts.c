@@ -46,6 +46,7 @@ static const char *const vocabulary[] = {
 #undef ROW
 		"(host)",
 	"(builtin)",
+	"(interpreter)",
 	"(other)",
 	"(other)#*",
 	"[host]",
@@ -63,6 +64,7 @@ static const char *const vocabulary[] = {
 	"Why not a better clock",
 	"tracing-ms",
 	"Trampoline",
+	"Interpreter",
 	"trampoline",
 	"milliseconds",
 	"microseconds",

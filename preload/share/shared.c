@@ -3,6 +3,7 @@
 #include "preload/share/shared.h"
 
 #include "preload/read/called.h"
+#include "preload/read/totals.h"
 #include "preload/share/shared_frames.h"
 #include "preload/share/shared_modules.h"
 #include "preload/share/sharedname.h"
@@ -137,6 +138,7 @@ static int number_instances(struct shared *shared, const struct recording_sample
 		struct shared_sample *sample = &shared->samples_list[i];
 		struct member member = { sample->module, from[i]->process, 0, 0, i };
 
+		sample->certainty = (uint8_t)totals_certainty(from[i]->instance);
 		if (from[i]->instance[0] == '\0')
 			continue;
 		if (sharedname_instance(from[i]->instance, &member.loading, &member.number))
@@ -165,6 +167,8 @@ static int compare_samples(const void *a, const void *b)
 		return left->instance < right->instance ? -1 : 1;
 	if (left->state != right->state)
 		return left->state < right->state ? -1 : 1;
+	if (left->certainty != right->certainty)
+		return left->certainty < right->certainty ? -1 : 1;
 	if (left->is_truncated != right->is_truncated)
 		return left->is_truncated ? 1 : -1;
 	if (left->location_count != right->location_count)

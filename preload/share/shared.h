@@ -10,11 +10,11 @@
  *   modules    those that the samples are of, under names that no other module has a say in
  *              (`NAME@HASH`), with what identifies them, without place, path, engine, loading
  *   frames     of those modules: function, position, file and line; the imports that those modules
- *              declare, by LOCATION_IMPORTER; `(builtin)` for the engine's helpers within them;
- *              `(host)` for everything else, however much of it: a run is one frame; none is below
- *              an import, nor at the root, where it would tell that another module called this one
- *   instances  numbered from 1, for each module, in order of their numbers
- *   times      since the first of the samples, in steps of 100 ms; none without `has_time`
+ *              declare, by LOCATION_IMPORTER; `(builtin)` for the engine's helpers within them,
+ *              `(interpreter)` for one that runs them; `(host)` for everything else, however much
+ * of it: a run is one frame; none is below an import, nor at the root, where it would tell that
+ * another module called this one instances  numbered from 1, for each module, in order of their
+ * numbers times      since the first of the samples, in steps of 100 ms; none without `has_time`
  *   counters   requested rate; samples, truncated and unnamed ones; samples that were counted but
  *              could not be kept, where the recording tells that for these alone
  *
@@ -34,6 +34,7 @@
 #define SHARED_TICK_NS ((uint64_t)100 * 1000 * 1000)
 #define SHARED_HOST "(host)"
 #define SHARED_BUILTIN "(builtin)"
+#define SHARED_INTERPRETER "(interpreter)"
 
 struct shared_module {
 	const char *name;  /* as it is told */
@@ -78,6 +79,7 @@ struct shared_sample {
 	uint32_t module, instance; /* instance: from 1; 0: none is known; SHARED_UNNAMED */
 	enum wasm_state state;
 	bool is_truncated;
+	uint8_t certainty;		      /* enum totals_certainty: of the instance */
 	uint64_t tick;			      /* since the first sample */
 	const struct recording_label *labels; /* ascending by key */
 	size_t label_count;

@@ -5,6 +5,7 @@
 #include "preload/encode/profile_fields.h"
 #include "preload/encode/recording.h"
 #include "preload/read/names.h"
+#include "preload/read/totals.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -164,13 +165,17 @@ static void add_instance(struct encoding *encoding, const struct shared_sample *
 {
 	const char *module = encoding->shared->modules[sample->module].name;
 	struct pb_writer *text = &encoding->text;
-	char number[16];
+	const char *certainty = sample->certainty == TOTALS_LIKELY ? CHUNK_LIKELY : "";
+	char number[32];
 
 	if (sample->instance == 0)
 		return;
-	snprintf(number, sizeof(number), "#%" PRIu32, sample->instance);
-	if (sample->instance == SHARED_UNNAMED)
-		strcpy(number, "#*");
+	if (sample->certainty == TOTALS_MODULE_ONLY)
+		snprintf(number, sizeof(number), "%s", CHUNK_MODULE_ONLY);
+	else if (sample->instance == SHARED_UNNAMED)
+		snprintf(number, sizeof(number), "#*%s", certainty);
+	else
+		snprintf(number, sizeof(number), "#%" PRIu32 "%s", sample->instance, certainty);
 	text->size = 0;
 	pb_append(text, module, strlen(module));
 	pb_append(text, number, strlen(number) + 1);
@@ -182,7 +187,6 @@ static void add_instance(struct encoding *encoding, const struct shared_sample *
 
 static void add_sample(struct encoding *encoding, const struct shared_sample *sample)
 {
-	static const char *const states[STATE_COUNT] = { "guest", "builtin", "host", "waiting" };
 	const struct shared *shared = encoding->shared;
 	uint64_t values[] = { sample->count, sample->cpu_ns, sample->wall_ns };
 	size_t mark = pb_begin(&encoding->body, PROFILE_SAMPLE);
@@ -191,7 +195,7 @@ static void add_sample(struct encoding *encoding, const struct shared_sample *sa
 	pb_packed(&encoding->body, SAMPLE_VALUE, values, ARRAY_SIZE(values) - !shared->has_wall);
 	add_label(encoding, "wasm_module", shared->modules[sample->module].name);
 	add_instance(encoding, sample);
-	add_label(encoding, "wasm_state", states[sample->state]);
+	add_label(encoding, "wasm_state", chunk_state_name(sample->state));
 	for (size_t i = 0; i < sample->label_count; i++)
 		add_label(encoding, sample->labels[i].key, sample->labels[i].value);
 	if (shared->has_time)

@@ -162,7 +162,7 @@ static int tell_lines(struct sharing *sharing, const struct recording_location *
 }
 
 /* How a place is told. */
-enum telling { TELL_HOST, TELL_CODE, TELL_BUILTIN, TELL_IMPORT };
+enum telling { TELL_HOST, TELL_CODE, TELL_BUILTIN, TELL_INTERPRETER, TELL_IMPORT };
 
 /* The allow list: a place of which nothing is said here is the host. */
 static enum telling telling_of(const struct sharing *sharing,
@@ -175,6 +175,8 @@ static enum telling telling_of(const struct sharing *sharing,
 		return TELL_CODE;
 	if (is_listed && location->kind == FRAME_BUILTIN)
 		return TELL_BUILTIN;
+	if (is_listed && location->kind == FRAME_INTERPRETER)
+		return TELL_INTERPRETER;
 	if (is_imported && location->kind == FRAME_HOST && location->line_count == 1)
 		return TELL_IMPORT;
 	return TELL_HOST;
@@ -190,7 +192,7 @@ static int tell(struct sharing *sharing, const struct recording_location *from,
 		.importer = SHARED_NONE,
 		.kind = FRAME_HOST,
 	};
-	if (telling == TELL_CODE || telling == TELL_BUILTIN) {
+	if (telling == TELL_CODE || telling == TELL_BUILTIN || telling == TELL_INTERPRETER) {
 		location->module = shared_modules_of(sharing, from->mapping);
 		location->kind = from->kind;
 	}
@@ -199,6 +201,8 @@ static int tell(struct sharing *sharing, const struct recording_location *from,
 		return tell_lines(sharing, from, location);
 	case TELL_BUILTIN:
 		return tell_name(sharing, location, SHARED_BUILTIN);
+	case TELL_INTERPRETER:
+		return tell_name(sharing, location, SHARED_INTERPRETER);
 	case TELL_IMPORT:
 		location->importer = shared_modules_of(sharing, from->importer);
 		return tell_name(sharing, location, from->lines[0].function->name);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preload/profile/chunk.h"
+
 static const char hex[] = "0123456789abcdef";
 
 /* Length without one `@HASH` of IDENTITY at the end. */
@@ -130,6 +132,11 @@ static bool read_number(const char **at, uint64_t *number)
 	return true;
 }
 
+static bool is_end(const char *at)
+{
+	return *at == '\0' || strcmp(at, CHUNK_LIKELY) == 0;
+}
+
 bool sharedname_instance(const char *instance, uint64_t *loading, uint64_t *number)
 {
 	const char *at = strrchr(instance, '#');
@@ -137,8 +144,8 @@ bool sharedname_instance(const char *instance, uint64_t *loading, uint64_t *numb
 	*loading = 1;
 	if (at++ == NULL || !read_number(&at, number))
 		return false;
-	if (*at == '\0')
+	if (is_end(at))
 		return true;
 	*loading = *number;
-	return *at++ == '.' && read_number(&at, number) && *at == '\0';
+	return *at++ == '.' && read_number(&at, number) && is_end(at);
 }

@@ -6,10 +6,8 @@
  * texts in it: paths of its sources, which panics and assertions name.
  */
 #include "preload/cmd/doctor/doctor.h"
+#include "preload/cmd/doctor/doctor_version.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +24,9 @@ static const struct engine {
 } engines[ENGINES] = {
 	[WASMTIME] = { "wasmtime", "wasmtime_module_new", NULL },
 	[WASMER] = { "wasmer", "wasmer_version", NULL },
-	[WASMEDGE] = { "WasmEdge", "WasmEdge_VersionGet", "this engine is not yet seen" },
-	[WAMR] = { "WAMR", "wasm_runtime_init", "this engine is not yet seen" },
+	[WASMEDGE] = { "WasmEdge", "WasmEdge_VersionGet",
+		       "inside a program, where nothing of it is seen" },
+	[WAMR] = { "WAMR", "wasm_runtime_init", "inside a program, where nothing of it is seen" },
 	/* what tells its code is asked for by this name */
 	[V8] = { "V8",
 		 "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCode"
@@ -73,19 +72,6 @@ struct findings {
 	char version[ENGINES][32];
 };
 
-static void read_version(char version[32], const char *text, size_t size)
-{
-	size_t length = 0;
-
-	while (length < size && length < 31 &&
-	       (isdigit((unsigned char)text[length]) || text[length] == '.'))
-		length++;
-	while (length > 0 && text[length - 1] == '.')
-		length--;
-	memcpy(version, text, length);
-	version[length] = '\0';
-}
-
 /* The number at the beginning of TEXT, if what the marker wants stands behind it. */
 static bool take_version(struct findings *findings, const struct marker *marker, const char *text,
 			 size_t size)
@@ -94,7 +80,7 @@ static bool take_version(struct findings *findings, const struct marker *marker,
 	char version[32];
 	size_t length;
 
-	read_version(version, text, size);
+	doctor_version_read(version, text, size);
 	length = strlen(version);
 	if (length == 0 || behind > size - length ||
 	    (behind != 0 && memcmp(text + length, marker->behind, behind) != 0))
@@ -128,53 +114,6 @@ static void look_at_piece(void *context, const uint8_t *bytes, size_t size)
 		look_for(context, &markers[i], bytes, size);
 }
 
-/* ---- versions of libraries, which do not say theirs -------------------------------------------
- */
-
-/* "wasmtime-50.0.1", "wasmtime-v44.0.0-x86_64-linux-c-api": the version, or "". */
-static void version_of_name(char version[32], const char *name)
-{
-	const char *at = strstr(name, "wasmtime-");
-
-	version[0] = '\0';
-	if (at == NULL)
-		return;
-	at += strlen("wasmtime-");
-	at += *at == 'v';
-	if (isdigit((unsigned char)*at))
-		read_version(version, at, strlen(at));
-}
-
-/* SITE/wasmtime-50.0.1.dist-info lies beside SITE/wasmtime/linux-x86_64/_libwasmtime.so. */
-static bool version_of_wheel(char version[32], const char *path)
-{
-	char copy[PATH_MAX];
-	struct dirent *entry;
-	DIR *entries;
-
-	snprintf(copy, sizeof(copy), "%s", path);
-	entries = opendir(dirname(dirname(dirname(copy))));
-	while (entries != NULL && version[0] == '\0' && (entry = readdir(entries)) != NULL) {
-		if (strncmp(entry->d_name, "wasmtime-", 9) == 0 &&
-		    strstr(entry->d_name, ".dist-info") != NULL)
-			version_of_name(version, entry->d_name);
-	}
-	if (entries != NULL)
-		closedir(entries);
-	return version[0] != '\0';
-}
-
-/* By the folders it is in. */
-static void version_of_library(char version[32], const char *path)
-{
-	char *real = realpath(path, NULL);
-
-	version[0] = '\0';
-	if (real != NULL && !version_of_wheel(version, real))
-		version_of_name(version, real);
-	free(real);
-}
-
 /* ---- adding what was found ------------------------------------------------------------------- */
 
 static bool is_known(const struct doctor *doctor, const char *name, const char *path)
@@ -198,7 +137,10 @@ static void add_engine(struct doctor *doctor, enum engine_id id, const char *pat
 	engine->name = engines[id].name;
 	engine->how = how;
 	engine->seen_by =
-		engines[id].unseen == NULL || strcmp(seen_by, "events") == 0 ? seen_by : NULL;
+		engines[id].unseen == NULL || strcmp(seen_by, "events") == 0 ||
+				((id == WASMEDGE || id == WAMR) && strcmp(seen_by, "calls") == 0)
+			? seen_by
+			: NULL;
 	snprintf(engine->version, sizeof(engine->version), "%s", version);
 	snprintf(engine->path, sizeof(engine->path), "%s", path);
 }
@@ -223,8 +165,8 @@ static void look_at_exports(struct doctor *doctor, const struct elffile *file, c
 			continue;
 		}
 		findings->by_text[i] = false;
-		if (i == WASMTIME)
-			version_of_library(version, path);
+		if (i == WASMTIME || i == WASMEDGE)
+			doctor_version_of_library(version, path, engines[i].name);
 		add_engine(doctor, (enum engine_id)i, path,
 			   version[0] != '\0' ? version : findings->version[i], "its exports",
 			   i == LLVM ? "registration" : "calls");
@@ -273,6 +215,8 @@ static bool any_is_seen(const struct doctor *doctor)
 static void tell_calls(struct doctor *doctor, const struct doctor_engine *engine)
 {
 	bool is_wasmtime = strcmp(engine->name, engines[WASMTIME].name) == 0;
+	bool is_wasmedge = strcmp(engine->name, engines[WASMEDGE].name) == 0;
+	bool is_wamr = strcmp(engine->name, engines[WAMR].name) == 0;
 	int major = atoi(engine->version);
 
 	if (is_wasmtime && major != 0 && (major < WASMTIME_LEAST || major > WASMTIME_MOST))
@@ -284,8 +228,18 @@ static void tell_calls(struct doctor *doctor, const struct doctor_engine *engine
 		doctor_add(doctor, DOCTOR_OK, "engine", NULL,
 			   "%s %s: modules and instances are seen by calls of its C API (%s)",
 			   engine->name,
-			   major != 0 ? engine->version : "of a version that it does not say",
+			   engine->version[0] != '\0' ? engine->version
+						      : "of a version that it does not say",
 			   engine->path);
+	if (is_wasmedge || is_wamr)
+		doctor_add(doctor, DOCTOR_LIMIT, "interpreter",
+			   is_wasmedge ? "wasmedge compile GUEST.wasm GUEST.so, and let the host "
+					 "load that; or its JIT"
+				       : "wamrc -o GUEST.aot GUEST.wasm, and let the host load "
+					 "that; or its JIT",
+			   "%s interprets a module that was not compiled ahead of time, unless its "
+			   "JIT is on: then the time of each instance is seen, and no functions",
+			   engine->name);
 }
 
 static void tell_wasmer_inside(struct doctor *doctor, const struct doctor_engine *engine,
@@ -315,6 +269,17 @@ static void tell_instances(struct doctor *doctor)
 		   "not told apart in an engine that is linked in: numbers are per module");
 }
 
+/* An engine is there that says what it has compiled. */
+static bool knows_compiler(const struct doctor *doctor)
+{
+	for (size_t i = 0; i < doctor->engine_count; i++) {
+		if (strcmp(doctor->engines[i].name, engines[WASMEDGE].name) == 0 &&
+		    doctor->engines[i].seen_by != NULL)
+			return true;
+	}
+	return false;
+}
+
 static void tell_linked_in(struct doctor *doctor, const struct doctor_engine *engine)
 {
 	bool registers = strcmp(engine->seen_by, "registration") == 0;
@@ -327,7 +292,11 @@ static void tell_linked_in(struct doctor *doctor, const struct doctor_engine *en
 	}
 
 	if (strcmp(engine->name, "LLVM") == 0) {
-		doctor_add(doctor, DOCTOR_LIMIT, "engine", NULL,
+		if (knows_compiler(doctor))
+			return;
+		doctor_add(doctor, DOCTOR_LIMIT, "engine",
+			   "have it keep its list for debuggers or write a jitdump (PostgreSQL: "
+			   "jit_debugging_support, jit_profiling_support)",
 			   "%s: code that it makes is shown as [jit 0xADDR+SIZE], without names "
 			   "(%s)",
 			   engine->name, engine->path);

@@ -57,6 +57,33 @@ static void tell_wasm(struct doctor *doctor, const char *path, const struct sour
 	wasmbin_unref(bin);
 }
 
+/* Interpreted guests are known by the calls that enter them, where those can be seen. */
+static bool has_calls(const struct doctor *doctor)
+{
+	for (size_t i = 0; i < doctor->engine_count; i++) {
+		const char *seen_by = doctor->engines[i].seen_by;
+
+		if (seen_by != NULL && strcmp(seen_by, "calls") == 0)
+			return true;
+	}
+	return false;
+}
+
+static void tell_interpreter(struct doctor *doctor, const char *path, const char *says,
+			     const char *cure)
+{
+	if (has_calls(doctor))
+		doctor_add(doctor, DOCTOR_LIMIT, "guest", cure,
+			   "%s %s the interpreter (pulley): the time of each instance is seen, and "
+			   "no functions",
+			   path, says);
+	else
+		doctor_add(doctor, DOCTOR_NO, "guest", cure,
+			   "%s %s the interpreter (pulley), which leaves no native frames to "
+			   "sample, and no call of a C API tells whose time it is",
+			   path, says);
+}
+
 void doctor_guest_layout(struct doctor *doctor, const char *path, const struct image_layout *layout)
 {
 	const char *version = layout->engine_version;
@@ -66,11 +93,9 @@ void doctor_guest_layout(struct doctor *doctor, const char *path, const struct i
 			   "%s was compiled with guest debugging on: such modules are refused",
 			   path);
 	else if (layout->is_bytecode)
-		doctor_add(doctor, DOCTOR_NO, "guest",
-			   "compile for this CPU: Config::target(\"x86_64-unknown-linux-gnu\")",
-			   "%s is for an interpreter (pulley): it leaves no native frames to "
-			   "sample",
-			   path);
+		tell_interpreter(
+			doctor, path, "is for",
+			"compile for this CPU: Config::target(\"x86_64-unknown-linux-gnu\")");
 	else if (layout->text_size == 0)
 		doctor_add(doctor, DOCTOR_LIMIT, "guest", NULL, "%s defines no function", path);
 	else
@@ -129,9 +154,6 @@ void doctor_guest_files(struct doctor *doctor)
 			look_at_file(doctor, word);
 		/* As in `-W...,--target pulley64`: the name of the interpreter's CPUs. */
 		if (strstr(word, "pulley32") != NULL || strstr(word, "pulley64") != NULL)
-			doctor_add(doctor, DOCTOR_NO, "guest", "leave that out",
-				   "%s asks for the interpreter (pulley): it leaves no native "
-				   "frames to sample",
-				   word);
+			tell_interpreter(doctor, word, "asks for", "leave that out");
 	}
 }

@@ -28,6 +28,7 @@ struct mapped {
 	int memory; /* /proc/PID/mem */
 	size_t image_count, told;
 	bool has_libc;
+	bool is_about_images; /* the second time through, when the engines are known */
 };
 
 static int read_memory(void *context, uintptr_t address, void *out, size_t size)
@@ -121,28 +122,44 @@ static void take_line(struct mapped *mapped, char *line)
 		    4 ||
 	    at == 0)
 		return;
-	if (line[at] == '/' && permissions[2] == 'x' && is_new(mapped, line + at))
-		look_at_file(mapped, line + at);
+	if (!mapped->is_about_images) {
+		if (line[at] == '/' && permissions[2] == 'x' && is_new(mapped, line + at))
+			look_at_file(mapped, line + at);
+		return;
+	}
 	/* An engine makes its images unwritable; those from files are mapped privately. */
 	if ((line[at] == '\0' || (line[at] == '/' && offset == 0)) && permissions[0] == 'r' &&
 	    permissions[1] == '-')
 		look_for_image(mapped, start);
 }
 
+static void take_lines(struct mapped *mapped, FILE *maps)
+{
+	char *line = NULL;
+	size_t room = 0;
+
+	rewind(maps);
+	for (size_t i = 0; i < LINES_MAX && getline(&line, &room, maps) > 0; i++) {
+		mapped->doctor->is_readable = true;
+		take_line(mapped, line);
+	}
+	free(line);
+}
+
 void doctor_maps(struct doctor *doctor)
 {
 	struct mapped mapped = { .doctor = doctor };
-	char path[64], *line = NULL;
-	size_t room = 0;
+	char path[64];
 	FILE *maps;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)doctor->pid);
 	mapped.memory = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)doctor->pid);
 	maps = fopen(path, "re");
-	for (size_t i = 0; maps != NULL && i < LINES_MAX && getline(&line, &room, maps) > 0; i++) {
-		doctor->is_readable = true;
-		take_line(&mapped, line);
+	if (maps != NULL) {
+		take_lines(&mapped, maps);
+		mapped.is_about_images = true;
+		take_lines(&mapped, maps);
 	}
 	if (mapped.image_count > TOLD_MAX)
 		doctor_add(doctor, DOCTOR_OK, "guest", NULL, "%zu images of code in all",
@@ -153,5 +170,4 @@ void doctor_maps(struct doctor *doctor)
 		close(mapped.memory);
 	for (size_t i = 0; i < mapped.file_count; i++)
 		free(mapped.files[i]);
-	free(line);
 }

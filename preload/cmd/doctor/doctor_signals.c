@@ -18,15 +18,13 @@
 
 enum { STATUS_MAX = 8192, TIMERS_MAX = 65536, THREADS_MAX = 20000 };
 
-/* As in preload/sampler/signal.c. */
+/* As in preload/sampler/front.c; above 250 Hz the last is the first (signal.h there). */
 static const struct {
 	int number;
 	const char *name;
 } candidates[] = {
-	{ SIGPROF, "SIGPROF" },
-	{ SIGVTALRM, "SIGVTALRM" },
-	{ SIGSTKFLT, "SIGSTKFLT" },
-	{ SIGIO, "SIGIO" },
+	{ SIGPROF, "SIGPROF" }, { SIGVTALRM, "SIGVTALRM" }, { SIGSTKFLT, "SIGSTKFLT" },
+	{ SIGIO, "SIGIO" },	{ SIGURG, "SIGURG" },
 };
 
 static uint64_t bit(int signal_number)
@@ -137,9 +135,10 @@ void doctor_signals(struct doctor *doctor)
 		doctor_add(doctor, DOCTOR_OK, "signals", NULL,
 			   "SIGPROF is handled, by us or by the host; another is used then");
 	else if (name == NULL)
-		doctor_add(doctor, DOCTOR_LIMIT, "signals", "let it leave one of them alone",
-			   "it handles SIGPROF, SIGVTALRM, SIGSTKFLT and SIGIO: its handler of "
-			   "SIGPROF gets what is not ours");
+		doctor_add(
+			doctor, DOCTOR_LIMIT, "signals", "let it leave one of them alone",
+			"it handles SIGPROF, SIGVTALRM, SIGSTKFLT, SIGIO and SIGURG: its handler "
+			"of SIGPROF gets what is not ours");
 	else if (number != SIGPROF)
 		doctor_add(doctor, DOCTOR_OK, "signals", NULL,
 			   "SIGPROF is handled or ignored (%zu timers send it): %s is used instead",

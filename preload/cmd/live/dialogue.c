@@ -38,7 +38,12 @@ static int make_address(const char *path, struct sockaddr_un *address, int *dire
 
 int dialogue_open(struct dialogue *dialogue, const char *path)
 {
-	const struct timeval patience = { .tv_sec = DIALOGUE_PATIENCE_S };
+	return dialogue_open_for(dialogue, path, DIALOGUE_PATIENCE_S);
+}
+
+int dialogue_open_for(struct dialogue *dialogue, const char *path, unsigned int patience_s)
+{
+	const struct timeval patience = { .tv_sec = patience_s };
 	struct sockaddr_un address;
 	int directory;
 	int error = make_address(path, &address, &directory);

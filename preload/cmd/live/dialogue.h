@@ -24,6 +24,8 @@ enum { DIALOGUE_PATIENCE_S = 20 }; /* for a process that is busy, or stopped */
 
 /* Connects to PATH. 0 or negative errno: -ECONNREFUSED: nobody listens (any more). */
 int dialogue_open(struct dialogue *dialogue, const char *path);
+/* The same, where nothing of it may take longer than PATIENCE_S: -ETIMEDOUT or -EAGAIN then. */
+int dialogue_open_for(struct dialogue *dialogue, const char *path, unsigned int patience_s);
 void dialogue_close(struct dialogue *dialogue);
 
 /* The process that listens there, as it is numbered here; 0: one of another pid namespace. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* With the spaces between them: 100 columns. */
-enum { MODULE_COLUMNS = 22, NAME_COLUMNS = 41, LINE_DIGITS = 7 };
+enum { KIND_COLUMNS = 10, MODULE_COLUMNS = 22, NAME_COLUMNS = 41, LINE_DIGITS = 7 };
 
 static void put_shares(const struct totals *totals, FILE *out,
 		       const struct totals_function *function)
@@ -67,13 +67,16 @@ void report_name(FILE *out, const struct totals_function *function, size_t colum
 static void put_function(const struct report *report, FILE *out,
 			 const struct totals_function *function)
 {
+	const char *kind = frames_kind_name(function->kind);
+	/* one of them is longer: the module's name gives it room */
+	size_t over = strlen(kind) > KIND_COLUMNS ? strlen(kind) - KIND_COLUMNS : 0;
 	char samples[SAY_COUNT_SIZE];
 
 	fprintf(out, "%8s", say_count(samples, function->self.samples));
 	put_shares(report->totals, out, function);
-	fprintf(out, " %-10s ", frames_kind_name(function->kind));
-	report_cell(out, function->module[0] != '\0' ? function->module : "-", MODULE_COLUMNS,
-		    false);
+	fprintf(out, " %-*s ", KIND_COLUMNS, kind);
+	report_cell(out, function->module[0] != '\0' ? function->module : "-",
+		    MODULE_COLUMNS - over, false);
 	fputc(' ', out);
 	report_name(out, function, NAME_COLUMNS);
 	fputc('\n', out);

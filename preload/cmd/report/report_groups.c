@@ -12,6 +12,8 @@
 enum { GROUP_COLUMNS = 23, HOTTEST_COLUMNS = 19 };
 /* Where a column for waiting takes its room from. */
 enum { NARROW_GROUP_COLUMNS = 17, NARROW_HOTTEST_COLUMNS = 12 };
+/* And where one for interpreters does. */
+enum { INTERPRETER_COLUMNS = 6 };
 enum { LABEL_COLUMNS = 96 };
 enum { INSTANCE_ROWS_MAX = 8 };
 
@@ -46,6 +48,23 @@ static void put_share(const struct report *report, FILE *out, const struct total
 	snprintf(interval, sizeof(interval), "%.1f-%.1f", (double)low / 10000,
 		 (double)high / 10000);
 	fprintf(out, " %7s %10s", report_share(share, ppm), interval);
+}
+
+static bool has_interpreter(const struct totals *totals)
+{
+	for (uint32_t i = 0; i < totals->group_count; i++) {
+		if (totals->groups[i].samples_by_state[STATE_INTERPRETER] != 0)
+			return true;
+	}
+	return false;
+}
+
+/* The last column takes what is left. */
+static size_t hottest_columns(const struct totals *totals)
+{
+	size_t columns = totals->weight.wall_ns != 0 ? NARROW_HOTTEST_COLUMNS : HOTTEST_COLUMNS;
+
+	return has_interpreter(totals) ? columns - INTERPRETER_COLUMNS : columns;
 }
 
 /* Those that were created, or where nobody counted that, those that were seen. */
@@ -88,12 +107,14 @@ static void put_row(const struct report *report, FILE *out, const struct totals_
 	put_state(out, row, STATE_GUEST, 5);
 	put_state(out, row, STATE_BUILTIN, 5);
 	put_state(out, row, STATE_HOST, 4);
+	if (has_interpreter(totals))
+		put_state(out, row, STATE_INTERPRETER, INTERPRETER_COLUMNS - 1);
 	if (has_waits)
 		put_waiting(out, row);
 	put_instance_count(out, row);
 	if (row->hottest != TOTALS_NONE)
-		report_cell(out, totals->functions[row->hottest].name,
-			    has_waits ? NARROW_HOTTEST_COLUMNS : HOTTEST_COLUMNS, true);
+		report_cell(out, totals->functions[row->hottest].name, hottest_columns(totals),
+			    true);
 	fputc('\n', out);
 }
 
@@ -180,10 +201,12 @@ static void put_title(const struct report *report, FILE *out)
 	for (; from[length] != '\0' && length + 1 < sizeof(key); length++)
 		key[length] = in_title(from[length]);
 	key[length] = '\0';
-	snprintf(title, sizeof(title), "%-*s%s %7s %5s %7s %10s %5s %5s %4s%s %6s %s",
+	snprintf(title, sizeof(title), "%-*s%s %7s %5s %7s %10s %5s %5s %4s%s%s %6s %s",
 		 has_waits ? NARROW_GROUP_COLUMNS : GROUP_COLUMNS, key, has_waits ? "  WAIT s" : "",
 		 "CPU s", "CORES", "SHARE", "95 % in", "GUEST", "BLTIN", "HOST",
-		 has_waits ? " WAIT" : "", "INST.", has_waits ? "HOTTEST" : "HOTTEST FUNCTION");
+		 has_interpreter(report->totals) ? " INTRP" : "", has_waits ? " WAIT" : "", "INST.",
+		 hottest_columns(report->totals) < HOTTEST_COLUMNS ? "HOTTEST"
+								   : "HOTTEST FUNCTION");
 	report_title(report, out, title);
 }
 

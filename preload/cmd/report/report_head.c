@@ -159,6 +159,27 @@ static void put_samples(const struct totals *totals, FILE *out)
 	put_line(out, line);
 }
 
+/* Nothing where the host itself says which instance it enters: then all of it is exact. */
+static void put_certainty(const struct totals *totals, FILE *out)
+{
+	char line[256], exact[REPORT_SHARE_SIZE], likely[REPORT_SHARE_SIZE],
+		rest[REPORT_SHARE_SIZE];
+	uint64_t counts[TOTALS_CERTAINTIES] = { 0 }, all = 0;
+
+	for (uint32_t i = 0; i < totals->group_count; i++)
+		for (int k = 0; k < TOTALS_CERTAINTIES; k++)
+			counts[k] += totals->groups[i].samples_by_certainty[k];
+	for (int k = 0; k < TOTALS_CERTAINTIES; k++)
+		all += counts[k];
+	if (all == counts[TOTALS_EXACT])
+		return;
+	snprintf(line, sizeof(line), "  instance  exact %s, likely %s, module only %s",
+		 report_share(exact, proportion_ppm(counts[TOTALS_EXACT], all)),
+		 report_share(likely, proportion_ppm(counts[TOTALS_LIKELY], all)),
+		 report_share(rest, proportion_ppm(counts[TOTALS_MODULE_ONLY], all)));
+	put_line(out, line);
+}
+
 static void put_losses(const struct totals *totals, FILE *out)
 {
 	char line[512], lost[SAY_COUNT_SIZE], share[REPORT_SHARE_SIZE];
@@ -247,6 +268,7 @@ void report_head(const struct report *report, FILE *out)
 		put_changes(recording, out);
 	}
 	put_samples(report->totals, out);
+	put_certainty(report->totals, out);
 	put_waits(report->totals, out);
 	if (recording->is_ours)
 		put_losses(report->totals, out);

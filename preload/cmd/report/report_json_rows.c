@@ -24,11 +24,9 @@ static void write_share(struct json *json, const struct totals *totals,
 /* Samples by what their thread did; of waiting, the looks at it. */
 static void write_states(struct json *json, const struct totals_row *row)
 {
-	static const char *const states[STATE_COUNT] = { "guest", "builtin", "host", "waiting" };
-
 	json_begin_object(json, "states");
 	for (int i = 0; i < STATE_COUNT; i++)
-		schema_number(json, states[i], row->samples_by_state[i]);
+		schema_number(json, chunk_state_name((enum wasm_state)i), row->samples_by_state[i]);
 	json_end_object(json);
 }
 
@@ -48,8 +46,20 @@ static void write_row(struct json *json, const struct totals *totals, const stru
 		    row->hottest != TOTALS_NONE ? totals->functions[row->hottest].name : "");
 }
 
+/* How many samples it is of which it is known how surely, whose they are. */
+static void write_certainty(struct json *json, const struct totals_row *row)
+{
+	json_begin_object(json, "samples_by_certainty");
+	schema_number(json, "exact", row->samples_by_certainty[TOTALS_EXACT]);
+	schema_number(json, "likely", row->samples_by_certainty[TOTALS_LIKELY]);
+	schema_number(json, "module_only", row->samples_by_certainty[TOTALS_MODULE_ONLY]);
+	json_end_object(json);
+}
+
 static void write_instances(struct json *json, const struct totals *totals, uint32_t group)
 {
+	static const char *const names[TOTALS_CERTAINTIES] = { "exact", "likely", "module only" };
+
 	json_begin_array(json, "instances");
 	for (uint32_t i = 0; i < totals->instance_count; i++) {
 		const struct totals_row *row = &totals->instances[totals->instance_order[i]];
@@ -58,6 +68,7 @@ static void write_instances(struct json *json, const struct totals *totals, uint
 			continue;
 		json_begin_object(json, NULL);
 		json_text(json, "instance", row->instance);
+		json_text(json, "certainty", names[totals_certainty(row->instance)]);
 		schema_known(json, "pid", row->pid);
 		write_row(json, totals, row);
 		json_end_object(json);
@@ -95,6 +106,7 @@ static void write_group(struct json *json, const struct totals *totals, uint32_t
 	schema_known(json, "instances_sampled", row->instances_sampled);
 	write_labels(json, row->labels);
 	write_row(json, totals, row);
+	write_certainty(json, row);
 	write_instances(json, totals, group);
 	json_end_object(json);
 }

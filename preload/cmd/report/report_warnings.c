@@ -74,10 +74,8 @@ static const struct rule {
 	{ "no_guest_found", "stacks left out: %s; no guest frame was found on them",
 	  "GUESTPROF_UNWINDER=own guestprof record -- CMD", BAD_PPM },
 	{ "modules_refused",
-	  "modules refused: %s; their engine interprets, or has guest debugging on",
-	  "compile for this CPU, not for pulley, and set Config::guest_debug(false); then "
-	  "guestprof record",
-	  0 },
+	  "modules refused: %s; their engine has guest debugging on, or there were too many",
+	  "set Config::guest_debug(false); then guestprof record", 0 },
 	{ "modules_broken", "modules not understood: %s; their bytes or image were damaged",
 	  "guestprof id FILE.wasm says what is wrong with a file", 0 },
 	{ "unlisted", "samples not shown: %s; their modules are not in GUESTPROF_MODULES",
@@ -200,6 +198,11 @@ static bool is_jit(const struct totals_function *function)
 	return function->kind == FRAME_JIT;
 }
 
+static bool is_interpreter(const struct totals_function *function)
+{
+	return function->kind == FRAME_INTERPRETER;
+}
+
 static bool is_numbered(const struct totals_function *function)
 {
 	return strstr(function->name, "!wasm-function[") != NULL;
@@ -221,6 +224,7 @@ static void warn_of_names(struct list *list)
 	uint64_t unnamed = proportion_ppm(totals->unnamed, samples);
 	uint64_t truncated = proportion_ppm(totals->truncated, samples);
 	uint64_t numbered = self_ppm(totals, is_numbered), jit = self_ppm(totals, is_jit);
+	uint64_t interpreter = self_ppm(totals, is_interpreter);
 
 	if (numbered >= BAD_PPM)
 		add(list, "no_names",
@@ -231,6 +235,14 @@ static void warn_of_names(struct list *list)
 		add(list, "unnamed",
 		    "guestprof symbolize --wasm FILE.debug.wasm -o NAMED.pb.gz FILE",
 		    "%.1f %% of the samples end in code without a name", (double)unnamed / 10000);
+	if (interpreter != 0)
+		add(list, "interpreted",
+		    "let the engine compile for this CPU (its JIT or AOT, no pulley target); then "
+		    "guestprof record",
+		    "%.1f %% is in an interpreter, whose guests leave no frames on the stack: "
+		    "(interpreter) is the time of an instance from entry to exit, whichever its "
+		    "function",
+		    (double)interpreter / 10000);
 	if (jit >= BAD_PPM)
 		add(list, "jit", "guestprof record --stacks full -- CMD shows who calls it",
 		    "%.1f %% is in generated code that no engine described", (double)jit / 10000);

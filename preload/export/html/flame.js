@@ -3,7 +3,7 @@
 const ROW = 18, FONT = "12px ui-monospace, monospace", TOO_NARROW = 0.4, LABEL_MIN = 22;
 
 /* Hue, saturation by kind; lightness by theme. */
-const KIND_COLOURS = [[24, 80], [215, 22], [48, 85], [160, 25], [280, 40]];
+const KIND_COLOURS = [[24, 80], [215, 22], [48, 85], [160, 25], [280, 40], [340, 45]];
 
 const flame = {
 	tree: null, zoom: 0, selected: 0, rows: [],

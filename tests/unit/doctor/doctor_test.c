@@ -216,13 +216,24 @@ static void names_engines_that_are_not_seen(void **state)
 	struct elf elf = elf_new(GLIBC);
 
 	(void)state;
-	strcpy(elf.strings + DEFINED_AT, "wasm_runtime_init");
-	look_for_engines(&elf, "libiwasm.so", false);
-	expect_row("engine", DOCTOR_NO, "WAMR: this engine is not yet seen");
+	strcpy(elf.strings + DEFINED_AT, "m3_NewEnvironment");
+	look_for_engines(&elf, "libm3.so", false);
+	expect_row("engine", DOCTOR_NO, "wasm3: it interprets");
 	/* Beside one that is seen. */
 	strcpy(elf.text, "crates/wasmtime/src/runtime.rs");
 	look_for_engines(&elf, "both.so", false);
 	assert_int_equal(doctor_worst(&doctor), DOCTOR_LIMIT);
+}
+
+static void sees_wasmedge_by_its_calls(void **state)
+{
+	struct elf elf = elf_new(GLIBC);
+
+	(void)state;
+	strcpy(elf.strings + DEFINED_AT, "WasmEdge_VersionGet");
+	look_for_engines(&elf, "libwasmedge.so", false);
+	expect_row("engine", DOCTOR_OK, "WasmEdge of a version that it does not say");
+	expect_row("interpreter", DOCTOR_LIMIT, "WasmEdge interprets");
 }
 
 static void finds_wasmer(void **state)
@@ -306,6 +317,7 @@ int main(void)
 		cmocka_unit_test(finds_engines),
 		cmocka_unit_test(is_not_deceived_by_paths),
 		cmocka_unit_test(names_engines_that_are_not_seen),
+		cmocka_unit_test(sees_wasmedge_by_its_calls),
 		cmocka_unit_test(finds_wasmer),
 		cmocka_unit_test(finds_packages_of_python),
 		cmocka_unit_test(says_why_nothing_is_seen),

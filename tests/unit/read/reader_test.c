@@ -352,7 +352,7 @@ static void finishes_a_killed_recording(void **state)
 {
 	struct built *built = small();
 	char *path = write_bytes("killed.pb", built->out.bytes, built->out.size - 1);
-	char *final = NULL, *why = NULL;
+	char *final = NULL, *why = NULL, *begun = write_bytes("killed.pb.tmp", "half", 4);
 	struct recording *recording;
 
 	(void)state;
@@ -360,6 +360,8 @@ static void finishes_a_killed_recording(void **state)
 	unlink(final);
 	assert_int_equal(recording_finish(path, NULL), 0);
 	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(begun, F_OK), -1);
+	free(begun);
 	recording = recording_read(final, &why);
 	assert_non_null(recording);
 	assert_false(recording->is_torn);

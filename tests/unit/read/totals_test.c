@@ -222,6 +222,22 @@ static void sums_waits_apart(void **state)
 	recording_free(recording);
 }
 
+static void knows_how_sure_an_instance_is(void **state)
+{
+	(void)state;
+	assert_int_equal(totals_certainty("app#3"), TOTALS_EXACT);
+	assert_int_equal(totals_certainty("app (likely)#3"), TOTALS_EXACT);
+	assert_int_equal(totals_certainty("app#3 (likely)"), TOTALS_LIKELY);
+	assert_int_equal(totals_certainty("app#* (likely)"), TOTALS_LIKELY);
+	assert_int_equal(totals_certainty("app (module only)"), TOTALS_MODULE_ONLY);
+	assert_true(totals_is_named("app#3"));
+	assert_true(totals_is_named("app#3 (likely)"));
+	assert_false(totals_is_named(""));
+	assert_false(totals_is_named("app#*"));
+	assert_false(totals_is_named("app#* (likely)"));
+	assert_false(totals_is_named("app (module only)"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +248,7 @@ int main(void)
 		cmocka_unit_test(splits_by_thread),
 		cmocka_unit_test(sums_several_recordings),
 		cmocka_unit_test(sums_waits_apart),
+		cmocka_unit_test(knows_how_sure_an_instance_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,6 +157,11 @@ static void what_samples_lack_is_told(void **state)
 	expect_warning(&warned, "no_names", "numbers only", "guestprof symbolize --wasm");
 	warn(&warned, small_read(), NULL, 0, false);
 	expect_warning(&warned, "jit", "that no engine described", "--stacks full");
+	recording = read_good();
+	for (size_t i = 0; i < recording->location_count; i++)
+		recording->locations[i].kind = FRAME_INTERPRETER;
+	warn(&warned, recording, NULL, 0, false);
+	expect_warning(&warned, "interpreted", "leave no frames on the stack", "no pulley target");
 	warn(&warned, read_good(), "unnamed", 100, false);
 	expect_warning(&warned, "unnamed", "without a name", "guestprof symbolize --wasm");
 	warn(&warned, read_good(), "truncated", 100, false);

@@ -67,6 +67,12 @@ static void instances_have_numbers(void **state)
 	assert_true(sharedname_instance("a#1#12.345", &loading, &number));
 	assert_int_equal(loading, 12);
 	assert_int_equal(number, 345);
+	assert_true(sharedname_instance("app#2.7 (likely)", &loading, &number));
+	assert_int_equal(loading, 2);
+	assert_int_equal(number, 7);
+	assert_false(sharedname_instance("app#7 (likelier)", &loading, &number));
+	assert_false(sharedname_instance("app (module only)", &loading, &number));
+	assert_false(sharedname_instance("app#* (likely)", &loading, &number));
 	assert_false(sharedname_instance("app#*", &loading, &number));
 	assert_false(sharedname_instance("app", &loading, &number));
 	assert_false(sharedname_instance("app#3.", &loading, &number));
