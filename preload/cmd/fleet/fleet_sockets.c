@@ -2,6 +2,7 @@
 /* fleet_sockets.c - asks processes for what they recorded. Threads: one at a time. */
 #include "preload/cmd/fleet/fleet_sockets.h"
 
+#include "preload/cmd/fleet/askers.h"
 #include "preload/cmd/fleet/fleet.h"
 #include "preload/cmd/live/counting.h"
 #include "preload/cmd/live/dialogue.h"
@@ -13,11 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 
 #define SECOND_NS ((uint64_t)1000 * 1000 * 1000)
+#define PATIENCE_NS (FLEET_PATIENCE_S * SECOND_NS)
 
 struct fleet_socket {
 	char *path, *key; /* key: NULL: not known yet */
@@ -126,13 +126,10 @@ static int note_process(struct fleet_socket *row, const struct dialogue *dialogu
 
 static int reach(struct fleet_socket *row, struct dialogue *dialogue)
 {
-	const struct timeval patience = { .tv_sec = FLEET_PATIENCE_S };
-	int error = dialogue_open(dialogue, row->path);
+	int error = dialogue_open_for(dialogue, row->path, FLEET_PATIENCE_S);
 
 	if (error != 0)
 		return error;
-	setsockopt(dialogue->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(dialogue->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	error = say_request(dialogue, "status", "", 0);
 	if (error == 0)
 		error = note_process(row, dialogue);
@@ -230,16 +227,40 @@ static void plan(struct fleet_socket *row, int error, uint64_t now_ns)
 	row->next_ns = now_ns + (row->rest_s != 0 ? row->rest_s : FLEET_ASKED_S) * SECOND_NS;
 }
 
+struct asking {
+	struct fleet_socket **rows; /* whose turn it is; each is touched by who asks it */
+	size_t count;
+	const struct fleet_files *files;
+	struct census *census;
+	pthread_mutex_t *lock;
+	uint64_t now_ns;
+};
+
+static void ask_number(void *context, size_t number)
+{
+	const struct asking *asking = context;
+	struct fleet_socket *row = asking->rows[number];
+
+	plan(row, ask_one(row, asking->files, asking->census, asking->lock, asking->now_ns),
+	     asking->now_ns);
+}
+
 void fleet_sockets_ask(struct fleet_sockets *sockets, const struct fleet_files *files,
 		       struct census *census, pthread_mutex_t *lock, uint64_t now_ns)
 {
-	for (size_t i = 0; i < sockets->count; i++) {
+	struct asking asking = { .files = files, .census = census, .lock = lock, .now_ns = now_ns };
+
+	asking.rows = calloc(sockets->count, sizeof(struct fleet_socket *));
+	for (size_t i = 0; asking.rows != NULL && i < sockets->count; i++) {
 		struct fleet_socket *row = &sockets->rows[i];
 
 		if (now_ns < row->next_ns && row->next_ns - now_ns <= FLEET_REST_S * SECOND_NS)
 			continue;
-		plan(row, ask_one(row, files, census, lock, now_ns), now_ns);
+		asking.rows[asking.count++] = row;
 	}
+	/* Whoever is not reached this time is one of the first the next time. */
+	askers_run(asking.count, PATIENCE_NS, ask_number, &asking);
+	free(asking.rows);
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -266,23 +287,41 @@ static int window_of(struct fleet_socket *row, uint64_t from_ns, uint64_t to_ns,
 	return error;
 }
 
+struct windows {
+	struct fleet_sockets *sockets;
+	uint64_t from_ns, to_ns, now_ns;
+	struct pb_writer *answers; /* by row */
+};
+
+static void ask_window(void *context, size_t number)
+{
+	const struct windows *windows = context;
+	struct fleet_socket *row = &windows->sockets->rows[number];
+	struct pb_writer *bytes = &windows->answers[number];
+
+	/* Never asked, tells by a file, or did not answer: then it is not waited for. */
+	if (row->key == NULL || row->has_file || row->rest_s != 0)
+		return;
+	if (window_of(row, windows->from_ns, windows->to_ns, windows->now_ns, bytes) != 0)
+		bytes->size = 0;
+}
+
 int fleet_sockets_window(
 	struct fleet_sockets *sockets, uint64_t from_ns, uint64_t to_ns, uint64_t now_ns,
 	int (*visit)(void *context, const char *key, const struct pb_writer *bytes), void *context)
 {
-	struct pb_writer bytes = { 0 };
+	struct windows windows = { sockets, from_ns, to_ns, now_ns, NULL };
 	int error = 0;
 
-	for (size_t i = 0; error == 0 && i < sockets->count; i++) {
-		struct fleet_socket *row = &sockets->rows[i];
-
-		/* Never asked, tells by a file, or did not answer: then it is not waited for. */
-		if (row->key == NULL || row->has_file || row->rest_s != 0)
-			continue;
-		if (window_of(row, from_ns, to_ns, now_ns, &bytes) != 0 || bytes.size == 0)
-			continue;
-		error = visit(context, row->key, &bytes);
+	windows.answers = calloc(sockets->count + 1, sizeof(struct pb_writer));
+	if (windows.answers == NULL)
+		return -ENOMEM;
+	askers_run(sockets->count, UINT64_MAX / 2, ask_window, &windows);
+	for (size_t i = 0; i < sockets->count; i++) {
+		if (error == 0 && windows.answers[i].size > 0)
+			error = visit(context, sockets->rows[i].key, &windows.answers[i]);
+		pb_free(&windows.answers[i]);
 	}
-	pb_free(&bytes);
+	free(windows.answers);
 	return error;
 }

@@ -2,9 +2,9 @@
 /*
  * fleet_sockets.h - processes that write no file that is watched, by their control sockets.
  *
- * A process that does not answer within FLEET_PATIENCE_S, or makes no sense, is left alone for a
- * while, FLEET_REST_S in the end. Where one has ended another may begin: it is told of under its
- * own name.
+ * They are asked several at a time. A process that does not answer within FLEET_PATIENCE_S, or
+ * makes no sense, is left alone for a while, FLEET_REST_S in the end. Where one has ended another
+ * may begin: it is told of under its own name.
  */
 #ifndef PRELOAD_CMD_FLEET_FLEET_SOCKETS_H
 #define PRELOAD_CMD_FLEET_FLEET_SOCKETS_H
