@@ -55,7 +55,7 @@ static const struct flag_option flag_options[] = {
 	FLAG("serialize", serialize),	   FLAG("linker", uses_linker),
 	FLAG("skewed", is_skewed),	   FLAG("no_unwind_info", no_unwind_info),
 	FLAG("component", is_component),   FLAG("async", is_async),
-	FLAG("undumpable", is_undumpable),
+	FLAG("undumpable", is_undumpable), FLAG("interpreted", is_interpreted),
 };
 
 static bool read_flag(struct options *options, const char *name)

@@ -30,6 +30,7 @@ struct options {
 	bool is_quiet;	/* prints nothing for a thread */
 	bool is_skewed; /* instance i is called i + 1 times a round */
 	bool no_unwind_info;
+	bool is_interpreted; /* by pulley; where the engine cannot, it ends the program */
 	bool is_component;
 	bool is_async;
 	uint32_t park_ms;   /* async: how long nobody polls, between two rounds */

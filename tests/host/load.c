@@ -34,6 +34,8 @@ wasm_engine_t *load_engine(const struct options *options)
 
 	if (options->no_unwind_info)
 		wasmtime_config_native_unwind_info_set(config, false);
+	if (options->is_interpreted)
+		check("target", wasmtime_config_target_set(config, "pulley64"), NULL);
 	if (options->is_async) {
 #if WASMTIME_VERSION_MAJOR < 43
 		wasmtime_config_async_support_set(config, true);

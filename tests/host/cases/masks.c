@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * masks.c - threads that block all signals and then look for them: by sigpending(), sigtimedwait(),
- * a signalfd. Arguments: the guest, the way of blocking. Prints what was seen, and the CPU time of
- * the thread in blocked and in open state.
+ * a signalfd; `urgent`: that block SIGURG alone. Arguments: the guest, the way of blocking, what.
+ * Prints what was seen.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -95,6 +95,22 @@ static void *born_blocked(void *unused)
 	return unused;
 }
 
+/* As PostgreSQL does, which wakes its processes by it. */
+static void *waits_for_urgent(void *unused)
+{
+	int fd;
+
+	sigemptyset(&all);
+	sigaddset(&all, SIGURG);
+	guest_burn(100);
+	set_mask(SIG_BLOCK, &all, NULL);
+	fd = signalfd(-1, &all, SFD_NONBLOCK | SFD_CLOEXEC);
+	guest_burn(600);
+	look(fd);
+	close(fd);
+	return unused;
+}
+
 static void run(void *(*body)(void *))
 {
 	pthread_t thread;
@@ -117,6 +133,8 @@ int main(int argc, char **argv)
 		windows(NULL);
 	} else if (strcmp(argv[3], "short") == 0) {
 		run(short_windows);
+	} else if (strcmp(argv[3], "urgent") == 0) {
+		run(waits_for_urgent);
 	} else {
 		set_mask(SIG_SETMASK, &all, &before);
 		run(born_blocked);

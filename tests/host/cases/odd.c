@@ -160,6 +160,55 @@ static void little_memory(void)
 	guest_burn(BURN_MS);
 }
 
+static volatile sig_atomic_t is_over;
+
+static void on_limit(int signo)
+{
+	is_over = signo == SIGXCPU;
+}
+
+/* The signal comes when the host's own time is over: one second of it, and not much later. */
+static void little_cpu_time(void)
+{
+	uint64_t start = guest_now_ms();
+
+	signal(SIGXCPU, on_limit);
+	limit(RLIMIT_CPU, 1);
+	guest_load(guest);
+	while (!is_over && guest_now_ms() < start + 60000)
+		guest_burn(20);
+	guest_expect(is_over, "no signal at the limit");
+	guest_expect(guest_cpu_ms() > 500 && guest_cpu_ms() < 2000, "another time");
+}
+
+/* ---- code that may not be read ----------------------------------------------------------------
+ */
+
+/* With protection keys in the CPU the kernel takes one for it (pkeys(7)). */
+static void execute_only(void)
+{
+	char line[512], access[8], path[256];
+	uintptr_t start, end;
+	int count = 0;
+	FILE *maps;
+
+	guest_load(guest);
+	maps = fopen("/proc/self/maps", "r");
+	guest_expect(maps != NULL, "maps");
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		/* Memory of no file. */
+		if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %255s", &start, &end, access, path) !=
+			    3 ||
+		    strcmp(access, "r-xp") != 0)
+			continue;
+		guest_expect(mprotect((void *)start, end - start, PROT_EXEC) == 0, "mprotect");
+		count++;
+	}
+	fclose(maps);
+	guest_expect(count > 0, "no code");
+	guest_burn(BURN_MS);
+}
+
 /* ---- filters ----------------------------------------------------------------------------------
  */
 
@@ -300,6 +349,8 @@ static const struct {
 	{ "nofile-before", few_descriptors_before },
 	{ "fsize", small_files },
 	{ "as", little_memory },
+	{ "cpu", little_cpu_time },
+	{ "execute-only", execute_only },
 	{ "perf_event_open", no_perf_event },
 	{ "timer_create", no_timer },
 	{ "close_range", no_close_range },

@@ -88,8 +88,8 @@ static void start(wasm_store_t *store, const wasm_module_t *module, size_t expor
 
 static void call(const struct running *running)
 {
-	wasm_val_t argument = WASM_I32_VAL(ARGUMENT);
-	wasm_val_vec_t arguments = { 1, &argument }, results = WASM_EMPTY_VEC;
+	wasm_val_t values[] = { WASM_I32_VAL(ARGUMENT) };
+	wasm_val_vec_t arguments = WASM_ARRAY_VEC(values), results = WASM_EMPTY_VEC;
 
 	if (wasm_func_call(running->function, &arguments, &results) != NULL)
 		die("trap");
