@@ -38,6 +38,12 @@ def small_stacks():
     odd("small-stacks")
 
 
+@test("odd: guest code that may be executed only")
+def execute_only():
+    """Unreadable where the CPU has protection keys; elsewhere only /proc says so."""
+    odd("execute-only", GUESTPROF_STACKS="full")
+
+
 @test("odd: an alternate stack at the end of a mapping")
 def alternate_stack():
     odd("alternate-stack", GUESTPROF_STACKS="full")
@@ -45,11 +51,21 @@ def alternate_stack():
 
 # Where nothing can be recorded, that is said. A short recording fits in the one page that `fsize` allows.
 for arguments in (("nofile", 0, "Too many open files", True), ("nofile-before", 0, "Too many open files", True),
-                  ("fsize", 0, "File too large"), ("as", 0, "memory")):
+                  ("fsize", 0, "File too large"), ("as", 0, "memory"), ("cpu",)):
     test("odd: limits: {}", *arguments)(odd)
 for arguments in (("perf_event_open", 10), ("timer_create", 10), ("clocks", 0, "no clock", True), ("close_range",),
                   ("table", 0, "no descriptor table", True), ("process_vm_readv",), ("rt_tgsigqueueinfo",)):
     test("odd: refused by a filter: {}", *arguments)(odd)
+
+
+@test("odd: no timers at 100 Hz: perf_event serves")
+def no_timers():
+    with harness.folder() as path:
+        command = case("odd", SPLIT, "timer_create")
+        run, files = preloaded(path, command, GUESTPROF_HZ="100")
+        same_as_without(run, Run(command))
+        profile = cases.profile(files)
+    expect(profile.total() > 4 and profile.info[4] == b"perf_event", f"{profile.total()} samples, {profile.info}")
 
 
 @test("odd: a daemon by two forks")

@@ -187,6 +187,8 @@ def guests():
         if made.status != 0:
             raise Skip(f"this wasmtime has no pulley: {made.stderr[-100:]}")
         ask(cli, "run", image).expect("no", "guest", "interpreter").expect_status(3)
+        # where its calls are seen, they tell whose time it is
+        ask(*host(NEWEST, "split.wasm", "run"), image).expect("limit", "guest", "time of each instance").expect_status(1)
         made = Run([str(cli), "compile", str(stripped), "-o", str(image)])
         expect(made.status == 0, made.stderr)
         ask(cli, "run", image).expect("ok", "guest", "native code by wasmtime 49").expect_status(1)

@@ -5,6 +5,7 @@
 import sys
 
 sys.path.insert(0, sys.path[0] + "/lib")
+import cells
 import guests
 import harness
 from harness import VERSIONS, cpu_ms_for, expect, expect_chains, expect_instances, expect_shares, host, major, record, test
@@ -26,6 +27,7 @@ def split_shares(version, way):
         profile = record(host(version, "split.wasm", "run", "argument=300", cpu_ms_for(LEAST_SAMPLES), *options))
     expect(profile.total() >= LEAST_SAMPLES, f"only {profile.total()} samples")
     expect_shares(expect_chains(profile, guests.SPLIT_CHAINS), guests.SPLIT_SHARES)
+    cells.measure("wasmtime (C API)", major(version), profile, guests.SPLIT_CHAINS)
 
 
 def tiny_functions(version):
@@ -63,6 +65,8 @@ def traps(version):
 def components(version):
     profile = record(host(version, "comp.wasm", "run", "component", "argument=300", cpu_ms_for(LEAST_SAMPLES)))
     expect_shares(expect_chains(profile, guests.COMPONENT_CHAINS), guests.COMPONENT_SHARES)
+    cells.measured("wasmtime, components (C API)", major(version), "modules", "its C API")
+    cells.measure("wasmtime, components (C API)", major(version), profile, guests.COMPONENT_CHAINS)
 
 
 def component_callback(version):
@@ -76,6 +80,9 @@ def async_calls(version):
     expect_shares(expect_chains(profile, guests.SPLIT_CHAINS), guests.SPLIT_SHARES)
     instances = expect_instances(profile, 2)
     expect_shares(instances, dict.fromkeys(instances, 0.5), "instances")
+    cells.measured("wasmtime, async calls (C API)", major(version), "modules", "its C API")
+    cells.measure("wasmtime, async calls (C API)", major(version), profile, guests.SPLIT_CHAINS)
+    cells.measured("wasmtime, async calls (C API)", major(version), "instances", "each")
 
 
 def async_callback(version):

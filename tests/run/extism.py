@@ -7,6 +7,7 @@ import json
 import sys
 
 sys.path.insert(0, sys.path[0] + "/lib")
+import cells
 import harness
 import pprof
 from harness import GUESTPROF, HOSTS, ROOT, THREAD_SLACK, Run, expect, expect_shares, test
@@ -68,6 +69,19 @@ def plugins(way):
     expect(len(hidden) == 1 and hidden.pop().startswith("counter@"), f"shown without the kernel: {hidden}")
     groups = {name.split("@")[0] for name in profile.counts("wasm_module")}
     expect("counter" in groups and groups <= {"counter", KERNEL}, f"groups {groups}")
+    cells.measured("Extism (Python)", "1.1", "modules", "its C API; its kernel apart")
+    own = sum(leaves[name] for name in ("run", "first", "second", "keep"))  # its kernel has no names
+    cells.at_least("Extism (Python)", "1.1", "names", own / sum(leaves.values()), 0.99)
+    cells.at_least("Extism (Python)", "1.1", "stacks", 1 - sum(odd.values()) / total, 0.99)
+    cells.measured("Extism (Python)", "1.1", "instances", "each plugin")
+
+
+@test("extism plugins, waiting in a function of the host's", beside=True)
+def waiting():
+    env = harness.environment(GUESTPROF_WALL="1")
+    profile = harness.record([harness.python_with("extism"), ROOT / "tests/host/napping.py", "0.5"], hz=100, env=env, compare=False)
+    expect(profile.run.stdout == "napping: done\n", profile.run.stdout + profile.run.stderr)
+    cells.waits("Extism (Python)", "1.1", profile, 0.5)
 
 
 for each in ("compiled", "path"):

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -272,6 +273,23 @@ def by_socket():
         stack.callback(other.process.kill)
         other.wait_for_socket()
         live.wait_for(lambda: f'"python3.{other.pid}"' in servers[0].get("/sd")[1].decode(), what="the other's target")
+
+
+@test("sixty sockets that never answer hold nobody up", beside=True)
+def silent():
+    """Two seconds each, one after another, would be two minutes."""
+    with live.live(GUESTPROF_OUTPUT="none", GUESTPROF_HZ="250") as process, contextlib.ExitStack() as stack:
+        for number in range(60):
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(str(process.folder / f"{number}.sock"))
+            listener.listen(1 + number % 2)
+        started = time.monotonic()
+        with server(process.folder, "--dir", process.folder) as running:
+            wait_for_samples(running)
+            passed = time.monotonic() - started
+            found = read(running.profile("seconds=2")).total()
+            expect(passed < 60, f"{passed:.0f} s until the first samples")
+            expect(found > 0, "no samples")
 
 
 @test("nobody else is answered, and nonsense gets a plain word", beside=True)

@@ -2,15 +2,26 @@
 # SPDX-License-Identifier: MIT
 """readme.py - what the README says works, does: its commands on an installed copy, its table."""
 
+import json
 import re
 import sys
 
 sys.path.insert(0, sys.path[0] + "/lib")
 import cases
 import harness
-from harness import ENGINES, PYTHON, ROOT, Run, environment, expect, folder, tail, test
+from harness import ENGINES, PYTHON, ROOT, Run, Skip, environment, expect, folder, tail, test
 
 APP = str(ROOT / "tests/host/app.py")
+
+
+def known_engines():
+    """(engine, version) of each row of the table of engines."""
+    text = re.search(r"<!-- engines:.*?-->\n(.*?)<!-- end of engines -->", (ROOT / "README.md").read_text(), re.S).group(1)
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
+    return [(row[0], version) for row in rows for version in row[1].split(", ")]
+
+
+KNOWN = known_engines()
 
 
 def must(command, **options):
@@ -22,6 +33,40 @@ def must(command, **options):
 @test("README: its table of settings is the program's")
 def settings():
     run = Run([sys.executable, str(ROOT / "scripts/readme-settings"), "--check"])
+    expect(run.status == 0, tail(run.stdout + run.stderr))
+
+
+def engines_script(*words, cells):
+    return Run([sys.executable, str(ROOT / "scripts/readme-engines"), *words], env=environment(TEST_CELLS=str(cells)))
+
+
+@test("README: a table of engines that is not what was measured is found")
+def engines_differ():
+    with folder() as path:
+        expect(engines_script("--check", cells=path).status == 77, "nothing was measured, and nobody says so")
+        file = path / "some.jsonl"
+        for row, said in ((["no engine", "1", "names", "99 %", "some.py"], "no row for no engine 1"),
+                          ([*KNOWN[0], "names", "0 %", "some.py"], "the tests '0 %'")):
+            file.write_text(json.dumps(row) + "\n")
+            run = engines_script("--check", cells=path)
+            expect(run.status == 1 and said in run.stdout, f"{run.status}: {run.stdout}{run.stderr}")
+        (path / "other.jsonl").write_text(json.dumps([*KNOWN[0], "names", "1 %", "other.py"]) + "\n")
+        expect("and '0 %' by" in engines_script("--check", cells=path).stdout, "two tests contradict each other")
+
+
+@test("README: each row of its table of engines is some test's")
+def engines_are_measured():
+    sources = [file.read_text() for file in sorted((ROOT / "tests/run").glob("*.py"))]
+    for engine, version in KNOWN:
+        expect(any("import cells" in source and f'"{engine}"' in source for source in sources), f"no test measures {engine}")
+    expect(len(KNOWN) > 20, f"only {len(KNOWN)} rows")
+
+
+@test("README: its table of what it costs is that of the last bench")
+def bench():
+    if not (ROOT / "tests/bench/targets.md").exists():
+        raise Skip("no bench was run yet")
+    run = Run([sys.executable, str(ROOT / "scripts/readme-bench"), "--check"])
     expect(run.status == 0, tail(run.stdout + run.stderr))
 
 

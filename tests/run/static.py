@@ -5,11 +5,13 @@
 import sys
 
 sys.path.insert(0, sys.path[0] + "/lib")
+import cells
 import guests
 import harness
 from harness import ENGINES, HOSTS, Run, Skip, expect, expect_chains, expect_shares, record, test
 
 SPLIT = HOSTS / "split.wasm"
+COMMAND = "wasmtime's command line"
 
 
 def program(pattern):
@@ -17,6 +19,11 @@ def program(pattern):
     if not found:
         raise Skip(f"no {pattern} in {ENGINES}")
     return found[-1]
+
+
+def version(pattern):
+    """Of the program in that folder: the first number of it."""
+    return program(pattern).name.rpartition("-")[2].partition(".")[0]
 
 
 def enough(profile):
@@ -31,6 +38,8 @@ def wizer_split():
         profile = record([program("wizer-*/wizer"), SPLIT, "-o", path / "out.wasm"])
     enough(profile)
     expect_shares(expect_chains(profile, guests.INITIALIZE_CHAINS), guests.SPLIT_SHARES)
+    cells.measured("wizer (wasmtime linked in)", version("wizer-*"), "modules", "unwind tables that it registers")
+    cells.measure("wizer (wasmtime linked in)", version("wizer-*"), profile, guests.INITIALIZE_CHAINS)
 
 
 def cli(*words):
@@ -42,6 +51,8 @@ def cli_run():
     profile = record(cli("run", "-C", "cache=n", SPLIT))
     enough(profile)
     expect_shares(expect_chains(profile, guests.COMMAND_CHAINS), guests.SPLIT_SHARES)
+    cells.measured(COMMAND, version("wasmtime-cli-*"), "modules", "unwind tables that it registers, or a look at the mappings")
+    cells.measure(COMMAND, version("wasmtime-cli-*"), profile, guests.COMMAND_CHAINS)
 
 
 @test("wasmtime command line: winch")

@@ -7,6 +7,7 @@ import json
 import sys
 
 sys.path.insert(0, sys.path[0] + "/lib")
+import cells
 import guests
 import harness
 from harness import ENGINES, HOSTS, LIBRARY, ROOT, Run, cpu_ms_for, environment, expect, expect_shares, record, test
@@ -75,6 +76,11 @@ def shares(version, where):
     expect_shares(leaves, guests.SPLIT_SHARES, slack=0.01)
     expect("turbofan" in compilers(profile, "inner-"), f"compilers: {compilers(profile, 'inner-')}")
     expect(profile.stats.get("code_dropped", 0) == 0, f"{profile.stats.get('code_dropped')} functions dropped")
+    cells.measured("V8 (node)", harness.major(version), "modules", "the events that it has for debuggers")
+    cells.at_least("V8 (node)", harness.major(version), "names", cells.named(profile), 0.99)
+    cells.measured("V8 (node)", harness.major(version), "stacks", "99 %")  # expect_whole(): with the callers in JavaScript
+    expect(not profile.counts("wasm_instance").keys() - {None}, f"instances {profile.counts('wasm_instance')}")
+    cells.measured("V8 (node)", harness.major(version), "instances", "per module")
 
 
 def churn(version):

@@ -7,6 +7,7 @@ import json
 import sys
 
 sys.path.insert(0, sys.path[0] + "/lib")
+import cells
 import guests
 import harness
 import pprof
@@ -18,6 +19,7 @@ import app
 
 PACKAGES = ENGINES / "python-wasmtime"
 VERSIONS = sorted((path.name for path in PACKAGES.glob("[0-9]*")), key=major)
+ENGINE = "wasmtime (C API)"
 CHAINS = {("thumbnail",), ("thumbnail", "blur"), ("thumbnail", "blur", "resize"),
           ("thumbnail", "blur", "resize", "encode")}
 
@@ -40,6 +42,20 @@ def version(number):
     expect_shares({name: leaves.get(name, 0) for name in app.SHARES},
                   {name: share / 100 for name, share in app.SHARES.items()}, slack=0.02)
     expect_instances(profile, 4)
+    cells.measured(ENGINE, major(number), "modules", "its C API")
+    cells.measure(ENGINE, major(number), profile, CHAINS, None)
+    cells.measured(ENGINE, major(number), "instances", "each")
+
+
+def waiting(number):
+    """Ten naps in a function of the host's, below two of the guest's."""
+    with harness.folder() as path:
+        file = path / "out.pb.gz"
+        run = harness.run_recorded([PYTHON, ROOT / "tests/host/waiting.py", "0.5"], file, 100,
+                                   env=environment(PYTHONPATH=str(PACKAGES / number), GUESTPROF_WALL="1"))
+        expect(run.status == 0 and run.stdout == "waiting: done\n", run.stdout + run.stderr)
+        profile = pprof.read(file)
+    cells.waits(ENGINE, major(number), profile, 0.5, ("run", "inner"))
 
 
 def nested(number):
@@ -57,6 +73,7 @@ def nested(number):
 
 for each in VERSIONS:
     test("wasmtime {} by its Python package", each)(version)
+    test("wasmtime {} by its Python package, waiting", each, beside=True)(waiting)
     if each not in harness.VERSIONS:  # with those C hosts do the same
         test("wasmtime {} by its Python package, nested calls", each)(nested)
 

@@ -9,6 +9,7 @@ import re
 import sys
 
 sys.path.insert(0, sys.path[0] + "/lib")
+import cells
 import harness
 import pprof
 from harness import GUESTPROF, NEWEST, VERSIONS, Run, Skip, expect, folder, host, record, test
@@ -128,6 +129,7 @@ def command_line():
     slept = waits(profile)
     expect_near("naps in WASI", slept.pop(("napper", "[clock_nanosleep]"), 0) / 1e9, 2)
     expect(sum(slept.values()) < 0.05e9, f"waits elsewhere: {slept}")
+    cells.waits("wasmtime's command line", found[-1].parent.name.rpartition("-")[2].partition(".")[0], profile, 2)
 
 
 @test("wall: cost")

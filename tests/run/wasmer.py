@@ -12,6 +12,7 @@ import shutil
 import sys
 
 sys.path.insert(0, sys.path[0] + "/lib")
+import cells
 import guests
 import harness
 import pprof
@@ -26,10 +27,14 @@ def sdk(guest):
     return [harness.python_with("wasmer-sdk"), ROOT / "tests/host/wasmer/sdk.py", guest]
 
 
-def c_host(*options):
-    if not (HOSTS / "wasmer").exists():
-        raise Skip(f"no libwasmer.so in {ENGINES}")
-    return [HOSTS / "wasmer", SPLIT, "run", *options]
+# By version: the host that is linked with that libwasmer.
+C_HOSTS = {"2.0.0": "wasmer", "7.4.2": "wasmer-7.4.2"}
+
+
+def c_host(version, *options):
+    if not (HOSTS / C_HOSTS[version]).exists():
+        raise Skip(f"no libwasmer.so {version} in {ENGINES}" + (": `make test-all` builds it" if version != "2.0.0" else ""))
+    return [HOSTS / C_HOSTS[version], SPLIT, "run", *options]
 
 
 def enough(profile):
@@ -59,6 +64,10 @@ def python_sdk():
     expect_shares(expect_chains(profile, guests.COMMAND_CHAINS, least=0.99), guests.SPLIT_SHARES, slack=SHARE_SLACK)
     expect(re.search(r" s, wasmer\b", text), text[:200])
     expect(truncated(text) <= 1, text[:500])
+    cells.measured("wasmer-sdk for Python", "0.5", "modules", "unwind tables that it registers, and the file it opened")
+    cells.measure("wasmer-sdk for Python", "0.5", profile, guests.COMMAND_CHAINS)
+    expect(not profile.counts("wasm_instance").keys() - {None}, f"instances {profile.counts('wasm_instance')}")
+    cells.measured("wasmer-sdk for Python", "0.5", "instances", "per module")
 
 
 @test("wasmer-sdk for Python: a file that is called otherwise")
@@ -107,30 +116,48 @@ def check_dprint(which, profile, text):
     print(f"# {which}: {total} samples in guests, {dict(modules)}", flush=True)
     expect(re.search(r" s, wasmer \d+\.\d+\.\d+\n", text), f"{which}: {text[:200]}")
     expect(truncated(text) <= 1, f"{which}: {text[:500]}")
+    cells.measured("wasmer in dprint", "0.54", "modules", "unwind tables that it registers, and the file it opened")
+    cells.at_least("wasmer in dprint", "0.54", "names", cells.named(profile), 0.99)
+    cells.at_least("wasmer in dprint", "0.54", "stacks", 1 - truncated(text) / 100, 0.99)
+    expect(not profile.counts("wasm_instance").keys() - {None}, f"instances {profile.counts('wasm_instance')}")
+    cells.measured("wasmer in dprint", "0.54", "instances", "per module")
 
 
-@test("C API: shares, instances")
-def c_api():
-    profile = record(c_host(harness.cpu_ms_for(6000), "instances=2"))
+def c_api(version):
+    command = c_host(version, harness.cpu_ms_for(6000), "instances=2")
+    with harness.folder() as path:
+        run = harness.run_recorded(command, path / "out.pb.gz")
+        harness.same_as_without(run, Run(list(map(str, harness.brief(command)))))
+        profile, text = pprof.read(path / "out.pb.gz"), report(path / "out.pb.gz")
     enough(profile)
+    expect(re.search(rf" s, wasmer {re.escape(version)}\n", text), text[:200])
+    expect(truncated(text) <= 1, text[:500])
     expect_shares(expect_chains(profile, guests.SPLIT_CHAINS, least=0.99), guests.SPLIT_SHARES, slack=SHARE_SLACK)
+    cells.measured("wasmer (C API)", harness.major(version), "modules", "its C API")
+    cells.measure("wasmer (C API)", harness.major(version), profile, guests.SPLIT_CHAINS)
     expect(len(expect_instances(profile, 2)) == 2, "two instances")
+    cells.measured("wasmer (C API)", harness.major(version), "instances", "each")
     expect_shares(profile.counts("wasm_instance"), {name: 0.5 for name in expect_instances(profile, 2)},
                   what="instances", slack=SHARE_SLACK)
 
 
-@test("C API: 20 modules, one after another at the same addresses")
-def c_api_rounds():
-    profile = record(c_host("cpu_ms=25", "rounds=20"), compare=False)
+def c_api_rounds(version):
+    profile = record(c_host(version, "cpu_ms=25", "rounds=20"), compare=False)
     expect_chains(profile, guests.SPLIT_CHAINS, least=0.99)
     modules = [name for name in profile.counts("wasm_module") if name]
     expect(len(modules) == 1, f"modules {modules}")
 
 
+for row in C_HOSTS:
+    test("C API of {}: shares, instances", row)(c_api)
+    test("C API of {}: 20 modules, one after another at the same addresses", row)(c_api_rounds)
+
+
 @test("doctor names it in all of them")
 def doctor():
     library = harness.environment(GUESTPROF_LIB=str(harness.LIBRARY))
-    for command, said in ((sdk(SPLIT), r"wasmer inside .*libwasmer_sdk"), (c_host(), r"wasmer of a version .*C API"),
+    for command, said in ((sdk(SPLIT), r"wasmer inside .*libwasmer_sdk"), (c_host("2.0.0"), r"wasmer of a version .*C API"),
+                          (c_host("7.4.2") if (HOSTS / C_HOSTS["7.4.2"]).exists() else None, r"wasmer 7\.4\.2: .*C API"),
                           (sorted(ENGINES.glob("wasmer-dprint-*/dprint"))[-1:] or None, r"wasmer 7\.0\.1 inside")):
         if command is not None:
             done = Run([str(GUESTPROF), "doctor", "--", *map(str, command)], env=library)

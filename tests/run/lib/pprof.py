@@ -8,7 +8,7 @@ preload/encode/recording.h that tests look at. A torn tail is dropped, as the fo
 import collections
 import gzip
 
-KINDS = ["guest", "host", "builtin", "trampoline", "jit"]  # enum frame_kind
+KINDS = ["guest", "host", "builtin", "trampoline", "jit", "interpreter"]  # enum frame_kind
 
 Frame = collections.namedtuple("Frame", "name kind module address")
 Sample = collections.namedtuple("Sample", "frames count cpu_ns labels truncated wall_ns")  # root first
