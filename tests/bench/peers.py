@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """peers.py - every way to run a program that the benches compare: as it is, under us, under a peer."""
+import datetime
 import os
 import pathlib
+import platform
 import re
 import shutil
 import sys
@@ -11,6 +13,7 @@ sys.path.insert(0, str(ROOT / "tests/run/lib"))
 import pprof
 
 ENGINES = pathlib.Path(os.environ.get("TEST_ENGINES", ROOT / "build/engines")).resolve()
+HOSTS = ROOT / os.environ.get("TEST_HOSTS", "build/hosts")
 BUILD = pathlib.Path(os.environ.get("TEST_BUILD", ROOT / "build")).resolve()
 PERF_RATES, GPERF_RATES = (99, 997), (100, 1000)
 
@@ -20,6 +23,20 @@ def newest(pattern):
     if not found:
         sys.exit(f"compare: {pattern} is not there: scripts/setup compare test")
     return found[-1]
+
+
+def machine():
+    """One line that says when and on what: figures of other machines differ."""
+    model = re.search(r"^model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    clock = pathlib.Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    return (f"{datetime.date.today()}, {os.cpu_count()} cores{f' of {model[1]}' if model else ''}, Linux {platform.release()}, "
+            f"clock {clock.read_text().strip() if clock.exists() else 'unknown'}")
+
+
+def threads_host(guest, threads, instances, wall_s, cpu_s=1e6, argument=1):
+    """The words of threads_host with a guest of the comparison."""
+    return list(map(str, [BUILD / "bench/threads_host", BUILD / f"bench/guests/{guest}.wasm", BUILD / f"bench/guests/{guest}.host.cwasm",
+                          threads, instances, wall_s, cpu_s, argument]))
 
 
 class Way:
