@@ -65,6 +65,15 @@ def cost(quick, write, _targets):
     return good or quick
 
 
+def stands_still(host, way, seconds):
+    try:
+        run = subprocess.run(host, env=way.whole_environment(), capture_output=True, text=True, timeout=3 * seconds)
+    except subprocess.TimeoutExpired:
+        return "all of it, its watch too"
+    found = re.search(r"stands still since ([0-9.]+ s)", run.stderr)
+    return found.group(1) if found else "never" if run.returncode == 0 else f"status {run.returncode}"
+
+
 def stall(quick, write, _targets):
     """A host that throws, loads and unloads at once: how long until one of its threads stands still, by who samples."""
     seconds, rounds = (5, 1) if quick else (20, 3)
@@ -77,11 +86,7 @@ def stall(quick, write, _targets):
     write("| sampled by | stands still after |")
     write("| --- " * 2 + "|")
     for way, how in ways.items():
-        ends = []
-        for _ in range(rounds):
-            process = subprocess.run(host, env=how.whole_environment(), capture_output=True, text=True)
-            found = re.search(r"stands still since ([0-9.]+ s)", process.stderr)
-            ends.append(found.group(1) if found else "never" if process.returncode == 0 else f"status {process.returncode}")
+        ends = [stands_still(host, how, seconds) for _ in range(rounds)]
         write(f"| {way} | {', '.join(ends)} |")
         good = good and (way != "guestprof" or set(ends) == {"never"})
     return good

@@ -34,8 +34,10 @@ class Host:
 
     def end(self):
         """Medians of kilobytes(), in MB."""
-        self.process.wait()
+        status = self.process.wait()
         self.folder.cleanup()
+        if status != 0 or not self.readings:
+            raise SystemExit(f"a host of three instances ended with status {status}")
         return [statistics.median(column) * 1024 / 1e6 for column in zip(*self.readings)]
 
 
