@@ -20,11 +20,16 @@ import harness
 import pprof
 from harness import ENGINES, HOSTS, LIBRARY, Failure, Skip, environment, expect, expect_chains, expect_shares, tail, test
 
+ENGINE = "wasmtime serve (a component)"
 REQUESTS, CLIENTS, SECONDS = 1000, 4, 60
 CHAINS = {("handle",), ("handle", "route"), ("handle", "route", "render")}
 SHARES = {"route": 0.3, "render": 0.7}
 LEARNED_AFTER, PAUSE_MS = 40, 12  # requests until stores' numbers are known; between two of them
 RINGS_MIB, MEMORY_MIB = 40, 64  # of threads that serve for the first time; in all
+
+
+def version():
+    return next(ENGINES.glob("wasmtime-cli-*")).name.rpartition("-")[2].partition(".")[0]
 
 
 @contextlib.contextmanager
@@ -102,9 +107,8 @@ def thousand():
     expect(told > 0.5 * profile.total(), f"of {profile.total()} samples {told} have an instance: {dict(instances)}")
     expect(len(instances) < 80, f"{len(instances)} names of instances: {list(instances)[:9]}")
     expect_shares({name: n for name, n in expect_chains(profile, CHAINS).items() if name in SHARES}, SHARES, slack=0.02)
-    version = next(ENGINES.glob("wasmtime-cli-*")).name.rpartition("-")[2].partition(".")[0]
-    cells.measured("wasmtime serve (a component)", version, "modules", "unwind tables that it registers, or a look at the mappings")
-    cells.measure("wasmtime serve (a component)", version, profile, CHAINS)
+    cells.measured(ENGINE, version(), "modules", "unwind tables that it registers, or a look at the mappings")
+    cells.measure(ENGINE, version(), profile, CHAINS)
 
 
 def ask_in_turn(port, count):
@@ -141,6 +145,7 @@ def forty():
     expect(len(requests) >= 5, f"of 40 requests {len(requests)} have an instance")
     expect(len(split) <= len(requests) / 4, f"requests with several instances: {split}")
     expect(len(merged) <= len(owners) / 4, f"instances of several requests: {merged}")
+    cells.measured(ENGINE, version(), "instances", "each, with how certain")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import json
 import sys
 
 sys.path.insert(0, sys.path[0] + "/lib")
+import cells
 import guests
 import harness
 import pprof
@@ -18,6 +19,7 @@ from harness import ENGINES, HOSTS, VERSIONS, Skip, cpu_ms_for, environment, exp
 LIKELY, MODULE_ONLY = " (likely)", " (module only)"
 # At first: until our thread has seen the module, and, in the host, until the instance was met in its own code.
 NOT_TOLD = 0.4
+CERTAINTY = "each, with how certain"
 ALL = {"GUESTPROF_INSTANCES": "all"}
 
 
@@ -97,6 +99,7 @@ def dprint():
     modules = collections.Counter(label.rpartition("#")[0] for label in told)
     expect(len(modules) == 2 and set(modules.values()) == {1}, f"not one instance of each of two modules: {tables}")
     expect(share(profile, told) > 1 - NOT_TOLD, f"told: {share(profile, told):.3f}, {tables}")
+    cells.measured("wasmtime in dprint", tool.parent.name.rpartition("-")[2].rpartition(".")[0], "instances", CERTAINTY)
 
 
 @test("wizer: one instance")
@@ -109,6 +112,7 @@ def wizer():
     tables = by_certainty(profile)
     told = tables["exact"] + tables["likely"]
     expect(len(told) == 1 and share(profile, told) > 1 - NOT_TOLD, f"{tables}")
+    cells.measured("wizer (wasmtime linked in)", harness.major(tool.parent.name.rpartition("-")[2]), "instances", CERTAINTY)
 
 
 for each in VERSIONS:

@@ -10,6 +10,7 @@ import re
 import sys
 
 sys.path.insert(0, sys.path[0] + "/lib")
+import cells
 import guests
 import harness
 import pprof
@@ -18,6 +19,8 @@ from harness import (ENGINES, GUESTPROF, HOSTS, Run, Skip, expect, expect_chains
 
 WAMR = HOSTS / "wamr"
 SPLIT = HOSTS / "split.wasm"
+VERSION = "2.4"
+INTERPRETED, COMPILED, JIT = "WAMR's interpreters", "WAMR, compiled ahead of time", "WAMR's LLVM JIT"
 SHARE_SLACK = 0.01  # beside four standard errors
 INTERPRETER = "(interpreter)"
 
@@ -62,6 +65,8 @@ def interpreters():
         expect([name.split("@")[0] for name in profile.counts("wasm_module")] == ["split"], f"{kind}: {text}")
         expect(re.search(r" s, wamr \d+\.\d+\.\d+\n", text), text[:200])
         expect("is in an interpreter, whose guests leave no frames" in text, text)
+    for column, value in (("modules", "its C API"), ("names", INTERPRETER), ("stacks", "one frame"), ("instances", "each")):
+        cells.measured(INTERPRETED, VERSION, column, value)
 
 
 @test("interpreters: each way into a guest")
@@ -95,6 +100,9 @@ def compiled():
     expect_shares(expect_chains(profile, guests.SPLIT_CHAINS, least=0.95), guests.SPLIT_SHARES, slack=SHARE_SLACK)
     expect(set(profile.counts("wasm_module")) == {"called"}, f"modules {dict(profile.counts('wasm_module'))}")
     expect_halves(profile)
+    cells.measured(COMPILED, VERSION, "modules", "its C API")
+    cells.measure(COMPILED, VERSION, profile, guests.SPLIT_CHAINS, least=0.95)
+    cells.measured(COMPILED, VERSION, "instances", "each")
 
 
 @test("compiled file with frame pointers, and nothing that names its functions but its exports")
@@ -127,6 +135,8 @@ def jit():
     expect(total >= 300 and complete >= 0.99 * total, f"{complete} of {total} are of generated code: {leaves}")
     three = sorted(leaves, key=leaves.get, reverse=True)[:3]
     expect_shares(leaves, dict(zip(three, (0.7, 0.2, 0.1))), slack=SHARE_SLACK)
+    for column, value in (("modules", "its C API"), ("names", "[jit 0xADDR+SIZE]"), ("stacks", "99 %")):
+        cells.measured(JIT, VERSION, column, value)
 
 
 def in_host(profile):
@@ -168,6 +178,7 @@ def waits():
         expect(total >= 0.6e9, f"{kind}: only {total / 1e9:.2f} s of 0.8 s: {waited}")
         for name, share in (("napper", 0.5), ("reader", 0.3), ("locker", 0.2)):
             expect(abs(waited.get(name, 0) / total - share) <= 0.08, f"{kind}: {name} in {waited}")
+        cells.measured(INTERPRETED if kind == "classic" else COMPILED, VERSION, "waiting", "yes")
 
 
 @test("doctor names it")
