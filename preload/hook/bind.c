@@ -138,7 +138,7 @@ static void bind_since(uint64_t seen, uint64_t loads, uint64_t unloads)
 	uint32_t count = object_count(), seen_count = (uint32_t)(seen & ((1u << COUNT_BITS) - 1));
 
 	/* what is new is at the end, unless something went */
-	bind_from(state_of(seen_count, 0, unloads) == (seen & state_of(UINT32_MAX, 0, UINT64_MAX))
+	bind_from(((seen ^ state_of(0, 0, unloads)) & state_of(0, 0, UINT64_MAX)) == 0
 			  ? seen_count
 			  : self.startup_count);
 	/* release: pairs with bind_changes() */

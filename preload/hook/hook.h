@@ -100,12 +100,13 @@ void *hook_sibling(const void *function, const char *name);
 /* The address range of the object that holds FUNCTION. False when none does. */
 bool hook_object_range(const void *function, uintptr_t *start, uintptr_t *end);
 
+enum { UNLOAD_LISTENERS = 4 };
+
 /*
  * UNLOADED is called on the thread that unloaded an object by dlclose, after it is gone. Up to
  * UNLOAD_LISTENERS: whoever remembers addresses of engines, or of what they load; the same one is
- * kept once. They must not call dl functions. NULL: nobody any more.
+ * kept once. They must not open, close or look up by dl functions. NULL: nobody any more.
  */
-enum { UNLOAD_LISTENERS = 4 };
 void hook_on_unload(void (*unloaded)(void));
 
 /* In the child of a fork, first of all. */

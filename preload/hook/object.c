@@ -177,38 +177,32 @@ bool object_is_ours(const void *address)
 struct definitions {
 	const char *name;
 	void *nearest;
-	uint32_t wanted, rank, distance;
+	uint32_t wanted, distance;
 	int count;
 };
 
-static int visit_for_definition(struct dl_phdr_info *info, size_t size, void *context)
+static bool visit_for_definition(const struct object *object, void *context)
 {
 	struct definitions *definitions = context;
-	uint32_t rank = definitions->rank++, distance;
-	struct object object;
-	void *found;
+	void *found = object_symbol(object, definitions->name);
+	uint32_t distance;
 
-	(void)size;
-	read_object(info, &object);
-	if (object.dynamic == _DYNAMIC)
-		return 0;
-	found = object_symbol(&object, definitions->name);
 	if (found == NULL)
-		return 0;
-	distance = rank > definitions->wanted ? rank - definitions->wanted
-					      : definitions->wanted - rank;
+		return false;
+	distance = object->rank > definitions->wanted ? object->rank - definitions->wanted
+						      : definitions->wanted - object->rank;
 	if (definitions->count++ == 0 || distance < definitions->distance) {
 		definitions->nearest = found;
 		definitions->distance = distance;
 	}
-	return 0;
+	return false;
 }
 
 int object_definitions(const char *name, uint32_t rank, void **found)
 {
 	struct definitions definitions = { .name = name, .wanted = rank };
 
-	libc_real()->iterate(visit_for_definition, &definitions);
+	object_each(visit_for_definition, &definitions);
 	*found = definitions.nearest;
 	return definitions.count;
 }

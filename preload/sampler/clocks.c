@@ -108,12 +108,10 @@ static bool own_mask_blocks(void)
 /* Our thread. */
 static bool task_mask_blocks(pid_t tid)
 {
-	char text[4096]; /* as in tasks_blocks(); one reading: a mask may be of a moment */
+	uint64_t mask = tasks_blocked(tid); /* one reading: it may be of a moment */
 
-	if (tasks_read_file(tid, "status", text, sizeof(text)) <= 0)
-		return false;
-	leave_if_waited_for(tasks_parse_blocked(text, SIGURG), tasks_parse_blocked(text, SIGPROF));
-	return tasks_parse_blocked(text, clocks_signal());
+	leave_if_waited_for(tasks_has(mask, SIGURG), tasks_has(mask, SIGPROF));
+	return tasks_has(mask, clocks_signal());
 }
 
 /* It has called since our last look: as it says, and its mask will be by our next. */
@@ -184,6 +182,12 @@ static void turn_to_perf(int err)
 		state.wake();
 }
 
+/* The thread, by the answer of whoever was to make its clock. */
+static bool is_gone(int err)
+{
+	return err == -EINVAL || err == -ESRCH;
+}
+
 static void give_up(struct thread *thread, int err)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -191,8 +195,7 @@ static void give_up(struct thread *thread, int err)
 	thread->clock_failed = true;
 	stat_count(STAT_CLOCK_FAILED);
 	log_line(LOG_DEBUG, "no clock for thread %d: %s", thread->tid, strerror(-err));
-	/* Else it is gone already. */
-	if (err != -EINVAL && err != -ESRCH)
+	if (!is_gone(err))
 		log_once(&said, "no clock for a thread (%s): such threads are not sampled",
 			 strerror(-err));
 }
@@ -204,7 +207,7 @@ static void arm_timer(struct thread *thread)
 	int err = clock_timer_arm(thread, clocks_signal(), choose_period_ns(thread));
 
 	if (err != 0) {
-		if (is_first_choice && err != -EINVAL && err != -ESRCH)
+		if (is_first_choice && !is_gone(err))
 			turn_to_perf(err);
 		else
 			give_up(thread, err);

@@ -100,7 +100,7 @@ static void look_again(struct thread *thread)
 	}
 	thread->start_time = task.start_time;
 	tasks_read_name(thread->tid, thread->name, sizeof(thread->name));
-	if (tasks_blocks(thread->tid, self.signo)) {
+	if (tasks_has(tasks_blocked(thread->tid), self.signo)) {
 		clock_timer_disarm(thread);
 		clock_perf_disarm(thread);
 	}

@@ -131,10 +131,15 @@ static int take_with(sighandler_t wanted)
 	return signo;
 }
 
+static int take_urgent(void)
+{
+	return self.is_fast ? take_if(SIGURG, SIG_DFL) : -EBUSY;
+}
+
 /* Programs that the host starts inherit that a signal is ignored, but not that we handle it. */
 static int take_unused(void)
 {
-	int signo = self.is_fast ? take_if(SIGURG, SIG_DFL) : -EBUSY;
+	int signo = take_urgent();
 
 	if (signo == -EBUSY)
 		signo = take_with(SIG_DFL);
@@ -144,7 +149,7 @@ static int take_unused(void)
 /* In the place of SIGNO, a slow clock's. Our handler stays there, for late ticks. */
 static int take_better(int signo)
 {
-	int better = self.is_fast && signo != SIGURG ? take_if(SIGURG, SIG_DFL) : -EBUSY;
+	int better = take_urgent(); /* -EBUSY too where SIGNO is that one */
 
 	return better > 0 ? better : signo;
 }
@@ -173,17 +178,24 @@ int signal_number(void)
 	return atomic_load_explicit(&self.signo, memory_order_relaxed);
 }
 
+/* The clocks move, once our thread has looked. False when no other signal is free. */
+static bool take_another(void)
+{
+	if (take_unused() <= 0)
+		return false;
+	if (state.wake != NULL)
+		state.wake();
+	return true;
+}
+
 /*
  * The host has begun to handle the clocks' signal: they send another one from now on. Its handler
  * then gets no tick, whatever it does with the signal, and two signals at once do not become one.
  */
 static bool move_away(int signo)
 {
-	if (take_unused() > 0) {
-		if (state.wake != NULL)
-			state.wake();
+	if (take_another())
 		return true;
-	}
 	if (!self.said_that_none_is_free)
 		log_line(LOG_INFO,
 			 "the host handles signal %d now, and every other that could serve; its "
@@ -198,8 +210,8 @@ void signal_leave_urgent(void)
 {
 	pthread_mutex_lock(&self.lock);
 	self.avoids_urgent = true;
-	if (signal_number() == SIGURG && take_unused() > 0 && state.wake != NULL)
-		state.wake();
+	if (signal_number() == SIGURG)
+		take_another();
 	pthread_mutex_unlock(&self.lock);
 }
 

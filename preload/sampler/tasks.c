@@ -102,19 +102,19 @@ int tasks_read(pid_t tid, struct task *task)
 	return tasks_parse_stat(text, task);
 }
 
-bool tasks_parse_blocked(const char *text, int signo)
+uint64_t tasks_parse_blocked(const char *text)
 {
 	const char *line = strstr(text, "\nSigBlk:");
 
-	return line != NULL && (strtoull(line + 8, NULL, 16) >> (signo - 1) & 1) != 0;
+	return line != NULL ? strtoull(line + 8, NULL, 16) : 0;
 }
 
-bool tasks_blocks(pid_t tid, int signo)
+uint64_t tasks_blocked(pid_t tid)
 {
 	char text[4096]; /* a status has some 1,500 bytes; SigBlk comes before what may be long */
 
-	return tasks_read_file(tid, "status", text, sizeof(text)) > 0 &&
-	       tasks_parse_blocked(text, signo);
+	return tasks_read_file(tid, "status", text, sizeof(text)) > 0 ? tasks_parse_blocked(text)
+								      : 0;
 }
 
 void tasks_read_name(pid_t tid, char *name, size_t size)

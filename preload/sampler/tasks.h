@@ -29,13 +29,18 @@ int tasks_read_file(pid_t tid, const char *file, char *text, size_t size);
 int tasks_read(pid_t tid, struct task *task);
 
 /*
- * Whether thread TID blocks signal SIGNO now (SigBlk in its status, proc(5)). False also when that
- * cannot be read.
+ * Which signals thread TID blocks now: bit N - 1 for signal N (SigBlk in its status, proc(5)). 0
+ * also when that cannot be read.
  */
-bool tasks_blocks(pid_t tid, int signo);
+uint64_t tasks_blocked(pid_t tid);
 
-/* From the text of a status file: the bit of SIGNO in the mask SigBlk. */
-bool tasks_parse_blocked(const char *text, int signo);
+/* From the text of a status file. */
+uint64_t tasks_parse_blocked(const char *text);
+
+static inline bool tasks_has(uint64_t mask, int signo)
+{
+	return (mask >> (signo - 1) & 1) != 0;
+}
 
 /* The thread's name, cut to SIZE with a NUL; NAME is left alone when it cannot be read. */
 void tasks_read_name(pid_t tid, char *name, size_t size);

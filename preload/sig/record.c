@@ -116,15 +116,8 @@ SIGNAL_SAFE void record_add_resumer(struct tick *tick, struct sample *sample, ui
 
 SIGNAL_SAFE void record_close(struct tick *tick, struct sample *sample)
 {
-	size_t words = sample->pc_count, resumer_size;
-	uint64_t address;
-
 	sample->flags = tick->flags;
-	if (sample_has_registers(sample))
-		words += SAMPLE_REGISTERS;
-	sample->size = (uint32_t)(sizeof(*sample) + words * sizeof(uint64_t) + sample->slice_size);
-	if (sample_resumer(sample, &address, &resumer_size) != NULL)
-		sample->size += (uint32_t)(RECORD_RESUMER_HEAD + resumer_size);
+	sample->size = (uint32_t)(sample_behind_slices(sample) - (const uint8_t *)sample);
 	if (sample_anchor(sample) != NULL)
 		sample->size += (uint32_t)sample_anchor_size(sample_anchor(sample));
 	if (tick->buffer != NULL)

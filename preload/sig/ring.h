@@ -29,7 +29,7 @@ struct sample *ring_reserve(struct ring *ring, size_t size);
  * when the ring is now more than half full: the caller wakes our thread. */
 bool ring_commit(struct ring *ring, const struct sample *sample);
 
-/* The oldest record, or NULL. Valid until ring_release(). */
+/* The oldest record, or NULL. Valid, and the caller's to change, until ring_release(). */
 struct sample *ring_peek(struct ring *ring);
 void ring_release(struct ring *ring, const struct sample *sample);
 

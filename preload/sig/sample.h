@@ -176,28 +176,32 @@ struct sample_anchor {
 
 enum {
 	SAMPLE_ANCHOR_STACK_MAX = 16 * 1024,
-	/* Where the store's number was found, in Wasmtime 36 to 50: 0x2b0 to 0x100 below. */
+	/* Around where the store's number was found, in Wasmtime 36 to 50: 0x300 to 0x100 below. */
 	SAMPLE_WINDOW_BELOW = 0x600,
 	SAMPLE_WINDOW_ABOVE = 0x200,
 	SAMPLE_NUMBER_UNKNOWN = 1 << 30,
 };
 
-/* NULL when SAMPLE has none. */
-static inline const struct sample_anchor *sample_anchor(const struct sample *sample)
+/* Behind SAMPLE's pcs, registers, slice, and slice of the resumer, as far as it has them. */
+static inline const uint8_t *sample_behind_slices(const struct sample *sample)
 {
 	const uint8_t *end = (const uint8_t *)(sample->words + sample->pc_count);
 	const uint8_t *resumer;
 	uint64_t address;
 	size_t size;
 
-	if ((sample->flags & SAMPLE_ANCHOR) == 0)
-		return NULL;
 	if (sample_has_registers(sample))
 		end = sample_slice(sample) + sample->slice_size;
 	resumer = sample_resumer(sample, &address, &size);
-	if (resumer != NULL)
-		end = resumer + size;
-	return (const struct sample_anchor *)(const void *)end;
+	return resumer != NULL ? resumer + size : end;
+}
+
+/* NULL when SAMPLE has none. */
+static inline const struct sample_anchor *sample_anchor(const struct sample *sample)
+{
+	return (sample->flags & SAMPLE_ANCHOR) != 0
+		       ? (const struct sample_anchor *)(const void *)sample_behind_slices(sample)
+		       : NULL;
 }
 
 static inline size_t sample_anchor_size(const struct sample_anchor *anchor)

@@ -131,17 +131,24 @@ SIGNAL_SAFE static void take_slice(struct tick *tick, bool in_guest)
 	record_close(tick, sample);
 }
 
-/* A host sample whose guest part is in pcs; the slice holds the host's frames up to TOP. */
+/* A host sample whose guest part is in pcs, with SIZE bytes of the stack. */
+SIGNAL_SAFE static void close_with_slice(struct tick *tick, struct sample *sample,
+					 const struct walk *walk, size_t size)
+{
+	sample->pc_count = walk->count;
+	record_add_slice(tick, sample, size);
+	above_add_resumer(tick, sample);
+	record_close(tick, sample);
+}
+
+/* The same by an exit record; the slice holds the host's frames up to TOP. */
 SIGNAL_SAFE static void close_host(struct tick *tick, struct sample *sample,
 				   const struct walk *walk, size_t size, uintptr_t top)
 {
 	tick->flags |= SAMPLE_EXIT_RECORD;
 	if (handler_setup.copy_slices && size < top - tick->sp)
 		tick->flags |= SAMPLE_TRUNCATED;
-	sample->pc_count = walk->count;
-	record_add_slice(tick, sample, size);
-	above_add_resumer(tick, sample);
-	record_close(tick, sample);
+	close_with_slice(tick, sample, walk, size);
 }
 
 SIGNAL_SAFE static size_t exit_slice(struct tick *tick, uintptr_t top)
@@ -216,10 +223,7 @@ SIGNAL_SAFE static void take_frameless(struct tick *tick)
 	walk.count = frameless_append(walk.pcs, 0, walk.max, tick->entry, NULL);
 	activations_append_outer(tick, &walk);
 	tick->flags |= SAMPLE_FRAMELESS;
-	sample->pc_count = walk.count;
-	record_add_slice(tick, sample, size);
-	above_add_resumer(tick, sample);
-	record_close(tick, sample);
+	close_with_slice(tick, sample, &walk, size);
 }
 
 SIGNAL_SAFE static void take_host(struct tick *tick)

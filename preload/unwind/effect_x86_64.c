@@ -25,7 +25,6 @@ struct parts {
 	bool is_vector; /* VEX, EVEX */
 	uint8_t wide;	/* bytes of a vector, at most */
 	uint8_t opcode, rex, modrm, sib;
-	bool has_modrm;
 	int32_t displacement;
 };
 

@@ -39,16 +39,18 @@ const struct homes *functions_homes(const struct symtab_entry *entry, const stru
 {
 	uint64_t hash = ((uint64_t)entry->id << 32 | symbol->id) * UINT64_C(0x9e3779b97f4a7c15);
 	struct row *row;
+	bool is_cached;
 
 	if (rows == NULL)
 		rows = calloc(ROWS, sizeof(*rows));
 	if (rows == NULL)
 		return NULL;
 	row = &rows[hash >> 32 & (ROWS - 1)];
+	is_cached = row->loading == entry->id && row->symbol == symbol->id;
 	/* an address that was used again: what is in memory now is another's */
-	if (entry->died != UINT64_MAX && (row->loading != entry->id || row->symbol != symbol->id))
+	if (entry->died != UINT64_MAX && !is_cached)
 		return NULL;
-	if (row->loading != entry->id || row->symbol != symbol->id) {
+	if (!is_cached) {
 		row->loading = entry->id;
 		row->symbol = symbol->id;
 		row->is_known = read_homes(entry, symbol, &row->homes) == 0;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "preload/unwind/registers_x86_64.h"
+
 enum { REX_W = 8, REX_R = 4, REX_B = 1 };
 enum map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
 
@@ -229,9 +231,7 @@ static void take_immediate(struct decoder *decoder, unsigned int shape)
 /* DWARF's numbers differ from the CPU's in the first eight: rax rcx rdx rbx rsp rbp rsi rdi. */
 static uint8_t dwarf_register(uint8_t low, bool high)
 {
-	static const uint8_t numbers[8] = { 0, 2, 1, 3, 7, 6, 4, 5 };
-
-	return high ? (uint8_t)(8 + (low & 7)) : numbers[low & 7];
+	return register_of_cpu((uint8_t)((low & 7) | (high ? 8 : 0)));
 }
 
 static bool modrm_is(const struct decoder *decoder, uint8_t mod, uint8_t rm)

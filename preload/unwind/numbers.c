@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* numbers.c - columns of memory near the records, and which of them can be a counter's. */
+/* numbers.c - words of memory near the records, and which of them can be a counter's. */
 #include "preload/unwind/numbers.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
+/*
+ * Where numbers have been seen: in Wasmtime 36 to 50, and its command 49. Elsewhere a clock or a
+ * count of calls that lies beside a store can look like them, so builds that have them elsewhere
+ * get less: their stores are told by their places alone. Ascending.
+ */
+static const int distances[] = { -0x300, -0x2b0, -0x148, -0x100 };
+
 enum {
-	COLUMNS = (SAMPLE_WINDOW_BELOW + SAMPLE_WINDOW_ABOVE) / 8,
+	COLUMNS = ARRAY_SIZE(distances),
 	PLACES_MAX = 64, /* (thread, record) */
 	SEEN_MAX = 4096,
 	/* What happens to lie beside a store changes too, but not as often. */
@@ -47,11 +53,6 @@ static struct {
 	size_t place_count, record_count;
 } self = { .settled = NONE };
 
-static int offset_of(int column)
-{
-	return column * 8 - SAMPLE_WINDOW_BELOW;
-}
-
 uint64_t numbers_value(const struct sample_anchor *anchor, int distance)
 {
 	uint64_t address = anchor->record + (uint64_t)(int64_t)distance;
@@ -62,27 +63,10 @@ uint64_t numbers_value(const struct sample_anchor *anchor, int distance)
 	return anchor->words[anchor->stack_size / 8 + at / 8];
 }
 
-/*
- * Where numbers have been seen: in Wasmtime 36 to 50, and its command 49. Elsewhere a clock or a
- * count of calls that lies beside a store can look like them, so builds that have them elsewhere
- * get less: their stores are told by their places alone.
- */
-static bool is_known(int distance)
-{
-	static const int known[] = { -0x148, -0x100, -0x2b0, -0x300 };
-
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (distance == known[i])
-			return true;
-	return false;
-}
-
 void numbers_start(void)
 {
 	free(self.learning);
 	self = (__typeof__(self)){ .settled = NONE };
-	for (int i = 0; i < COLUMNS; i++)
-		self.is_out[i] = !is_known(offset_of(i));
 }
 
 static struct place *place_of(uint64_t tid, uint64_t record, bool *is_new)
@@ -198,29 +182,28 @@ static void settle(void)
 	self.place_count = 0;
 }
 
-int numbers_learn(const struct sample_anchor *anchor, uint64_t tid)
+void numbers_learn(const struct sample_anchor *anchor, uint64_t tid)
 {
 	struct place *place;
 	bool is_new;
 
 	if (self.is_sure || anchor->window_size == 0)
-		return 0;
+		return;
 	if (self.learning == NULL)
 		self.learning = calloc(1, sizeof(*self.learning));
 	if (self.learning == NULL)
-		return -ENOMEM;
+		return;
 	place = place_of(tid, anchor->record, &is_new);
 	place->used = ++self.samples;
 	for (int i = 0; i < COLUMNS; i++)
 		if (!self.is_out[i])
-			learn(i, place, numbers_value(anchor, offset_of(i)), is_new);
+			learn(i, place, numbers_value(anchor, distances[i]), is_new);
 	settle();
-	return 0;
 }
 
 int numbers_settled(void)
 {
-	return self.settled == NONE ? SAMPLE_NUMBER_UNKNOWN : offset_of(self.settled);
+	return self.settled == NONE ? SAMPLE_NUMBER_UNKNOWN : distances[self.settled];
 }
 
 bool numbers_are_sure(void)

@@ -13,8 +13,8 @@
 /* Begins anew. */
 void numbers_start(void);
 
-/* Another sample, of thread TID, with a window. -ENOMEM: nothing was learned. */
-int numbers_learn(const struct sample_anchor *anchor, uint64_t tid);
+/* Another sample, of thread TID, with a window. Nothing is learned when memory is short. */
+void numbers_learn(const struct sample_anchor *anchor, uint64_t tid);
 
 /* The word DISTANCE from the record, in ANCHOR's window; 0: it is not there. */
 uint64_t numbers_value(const struct sample_anchor *anchor, int distance);

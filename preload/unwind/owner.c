@@ -10,15 +10,14 @@
  */
 #include "preload/unwind/owner.h"
 
-#include <string.h>
-
 #include "preload/base/guarded.h"
+#include "preload/unwind/code_x86_64.h"
 #include "preload/unwind/effect_x86_64.h"
 #include "preload/unwind/functions.h"
-#include "preload/unwind/numbers.h"
+#include "preload/unwind/registers_x86_64.h"
 #include "preload/unwind/stores.h"
 
-enum { FRAMES_MAX = SAMPLE_MAX_PCS, PAIRS = 1024, CALL_SIZE = 5, CALL_REL32 = 0xe8 };
+enum { FRAMES_MAX = SAMPLE_MAX_PCS, PAIRS = 1024 };
 
 /* Registers of one frame, as far as known. CPU numbers. */
 struct registers {
@@ -48,7 +47,6 @@ static struct {
 void owner_start(const struct context_layout *layout)
 {
 	self.layout = *layout;
-	numbers_start();
 }
 
 /* ---- contexts -------------------------------------------------------------------------------- */
@@ -109,6 +107,17 @@ static bool stack_word(const struct sample_anchor *anchor, uint64_t address, uin
 	return true;
 }
 
+/* FRAME becomes one in the function around PC. False when that is in no module. */
+static bool find_function(const struct symtab *symtab, const struct sample *sample, uint64_t pc,
+			  struct owner_frame *frame)
+{
+	*frame = (struct owner_frame){ 0 };
+	frame->entry = symtab_find(symtab, (uintptr_t)pc, sample->generation);
+	if (frame->entry != NULL)
+		frame->symbol = module_find(frame->entry->module, pc - frame->entry->text);
+	return frame->entry != NULL;
+}
+
 /* The functions of the sample's pcs. 0 frames when one of them is none of a module's. */
 static size_t find_functions(const struct symtab *symtab, const struct sample *sample)
 {
@@ -117,13 +126,9 @@ static size_t find_functions(const struct symtab *symtab, const struct sample *s
 
 	for (size_t i = 0; i < sample->pc_count && pcs[i] != 0; i++) {
 		struct owner_frame *frame = &self.frames[count++];
-		uint64_t pc = pcs[i] - (i > 0);
 
-		*frame = (struct owner_frame){ 0 };
-		frame->entry = symtab_find(symtab, (uintptr_t)pc, sample->generation);
-		if (frame->entry == NULL)
+		if (!find_function(symtab, sample, pcs[i] - (i > 0), frame))
 			return 0;
-		frame->symbol = module_find(frame->entry->module, pc - frame->entry->text);
 		if (frame->symbol != NULL)
 			frame->at = (uint32_t)(pcs[i] - frame->entry->text - frame->symbol->start);
 	}
@@ -133,13 +138,13 @@ static size_t find_functions(const struct symtab *symtab, const struct sample *s
 /* Gives COUNT frames their pointers, from the leaf's chain. False when it is another chain. */
 static bool find_pointers(const struct sample_anchor *anchor, size_t count)
 {
-	uint64_t fp = anchor->registers[6], fps[2];
+	uint64_t fp = anchor->registers[REGISTER_FRAME], outer;
 	size_t length = 1;
 
 	/* Frames that are not in the copy, below its start, are left without. */
 	for (uint64_t at = fp; at != anchor->entry_fp; length++)
-		if (length > count || !stack_word(anchor, at, &fps[0]) || fps[0] <= at ||
-		    (at = fps[0]) > anchor->entry_fp)
+		if (length > count || !stack_word(anchor, at, &outer) || outer <= at ||
+		    (at = outer) > anchor->entry_fp)
 			return false;
 	if (length != count && length + 1 != count)
 		return false;
@@ -151,15 +156,12 @@ static bool find_pointers(const struct sample_anchor *anchor, size_t count)
 	return true;
 }
 
-/* The leaf's, from DWARF's order. */
 static struct registers leaf_registers(const struct sample_anchor *anchor)
 {
-	static const uint8_t numbers[CPU_COUNT] = { 0, 2, 1,  3,  7,  6,  4,  5,
-						    8, 9, 10, 11, 12, 13, 14, 15 };
 	struct registers registers = { .known = 0xffff };
 
-	for (int i = 0; i < CPU_COUNT; i++)
-		registers.values[i] = anchor->registers[numbers[i]];
+	for (uint8_t i = 0; i < CPU_COUNT; i++)
+		registers.values[i] = anchor->registers[register_of_cpu(i)];
 	return registers;
 }
 
@@ -239,19 +241,16 @@ static void find_contexts(const struct sample_anchor *anchor, size_t count, bool
 static bool is_direct_call(size_t caller)
 {
 	const struct owner_frame *to = &self.frames[caller - 1], *from = &self.frames[caller];
-	uint8_t bytes[CALL_SIZE];
-	uint64_t after;
-	int32_t distance;
+	uint8_t before[CODE_CALL_MAX];
+	uint64_t after, target;
 
 	if (to->symbol == NULL || from->symbol == NULL || to->entry->id != from->entry->id ||
 	    to->symbol->core != from->symbol->core)
 		return false;
 	after = from->entry->text + from->symbol->start + from->at;
-	if (guarded_read((uintptr_t)(after - CALL_SIZE), bytes, sizeof(bytes)) != 0 ||
-	    bytes[0] != CALL_REL32)
-		return false;
-	memcpy(&distance, bytes + 1, sizeof(distance));
-	return after + (uint64_t)(int64_t)distance == to->entry->text + to->symbol->start;
+	return guarded_read((uintptr_t)(after - sizeof(before)), before, sizeof(before)) == 0 &&
+	       code_ends_in_direct_call(before, after, &target) &&
+	       target == to->entry->text + to->symbol->start;
 }
 
 /* The context of the entry segment; 0: no home has it, or *CONFLICT. */
@@ -272,13 +271,9 @@ static uint64_t segment_context(size_t count, bool *conflict)
 static const struct owner_frame *find_entered_outside(const struct symtab *symtab,
 						      const struct sample *sample)
 {
-	uint64_t pc = sample_anchor(sample)->entry_pc - 1;
 	struct owner_frame *frame = &self.frames[0];
 
-	*frame = (struct owner_frame){ 0 };
-	frame->entry = symtab_find(symtab, (uintptr_t)pc, sample->generation);
-	if (frame->entry != NULL)
-		frame->symbol = module_find(frame->entry->module, pc - frame->entry->text);
+	find_function(symtab, sample, sample_anchor(sample)->entry_pc - 1, frame);
 	return frame->symbol != NULL && frame->symbol->kind == SYMBOL_ENTRY ? frame : NULL;
 }
 

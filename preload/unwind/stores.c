@@ -75,20 +75,27 @@ static void supersede(int index)
 		*newest = index;
 }
 
+static void chain(int index)
+{
+	int *bucket = bucket_of(self.stores[index].record, self.stores[index].number);
+
+	self.next[index] = *bucket;
+	*bucket = index;
+}
+
 static struct store *add(uint64_t record, uint64_t number)
 {
-	int index = self.free, *bucket = bucket_of(record, number);
+	int index = self.free;
 
 	if (index == NONE)
 		return NULL;
 	self.free = self.next[index];
-	self.next[index] = *bucket;
-	*bucket = index;
 	self.stores[index] = (struct store){
 		.key = KEY_BIT | ++self.last_key,
 		.record = record,
 		.number = number,
 	};
+	chain(index);
 	self.count++;
 	supersede(index);
 	return &self.stores[index];
@@ -119,7 +126,6 @@ static void settle(int number_at)
 	self.number_at = number_at;
 	for (int i = 0; i < STORES_MAX; i++) {
 		struct store *store = &self.stores[i];
-		int *bucket;
 
 		if (store->first == NULL)
 			continue;
@@ -127,9 +133,7 @@ static void settle(int number_at)
 		store->number = number_at != SAMPLE_NUMBER_UNKNOWN
 					? numbers_value(store->first, number_at)
 					: 0;
-		bucket = bucket_of(store->record, store->number);
-		self.next[i] = *bucket;
-		*bucket = i;
+		chain(i);
 		supersede(i);
 		if (!numbers_are_sure())
 			continue;

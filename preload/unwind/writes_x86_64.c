@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "preload/unwind/insn_x86_64.h"
+#include "symtab/prologue.h"
 
 enum { WRITES_MAX = 1 << 16, CALLEE_SAVED = 1u << CPU_RBX | 0xf000 };
 
@@ -159,7 +160,6 @@ static int take(struct finder *finder, uint32_t at, const struct insn *insn)
 	struct write write = { .at = at, .next = at + insn->length };
 	struct effect effect;
 
-	effect_of(code, insn->length, &effect);
 	if (insn->kind == INSN_PUSH && opcode == 0x50 + CPU_RBP && !has_rex)
 		return 0;
 	if (insn->kind == INSN_POP && opcode == 0x58 + CPU_RBP && !has_rex)
@@ -182,6 +182,7 @@ static int take(struct finder *finder, uint32_t at, const struct insn *insn)
 	case INSN_LOSES_STACK:
 		return -EINVAL;
 	default:
+		effect_of(code, insn->length, &effect);
 		return add_effect(finder, &effect, write);
 	}
 }
@@ -221,23 +222,14 @@ static uint32_t skip_table(const struct finder *finder, uint32_t at)
 	return end == first_target ? end : at;
 }
 
-/* `push %rbp; mov %rsp, %rbp` was the first. */
-static void begin_frame(struct finder *finder)
-{
-	static const uint8_t prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
-
-	finder->has_frame = finder->size >= sizeof(prologue) &&
-			    memcmp(finder->code, prologue, sizeof(prologue)) == 0;
-	finder->depth = 0;
-}
-
 static void init(struct finder *finder)
 {
 	finder->argument_until = finder->first_call = finder->leaving_since = UINT32_MAX;
 	finder->place_count = HOMES_REGISTERS;
 	for (size_t i = 0; i < HOMES_REGISTERS; i++)
 		finder->places[i] = (struct place){ .first = UINT32_MAX, .saves = HOMES_REGISTERS };
-	begin_frame(finder);
+	finder->has_frame =
+		finder->size >= PROLOGUE_SIZE && prologue_has_frame_pointer(finder->code);
 }
 
 /* An epilogue takes the frame down; what comes behind its return has it as the body does. */

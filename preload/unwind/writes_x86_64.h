@@ -56,7 +56,7 @@ struct finder {
 };
 
 /*
- * Fills in all of FINDER but its first three fields, which are given. 0; -EINVAL when the code
+ * FINDER is zero but for its first three fields, which are given. 0; -EINVAL when the code
  * cannot be decoded, or changes the stack pointer in a way that is not understood; -ENOMEM. The
  * caller frees writes.
  */

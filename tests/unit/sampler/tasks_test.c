@@ -132,18 +132,19 @@ static void blocked_signals_are_told(void **unused)
 	sigset_t mask;
 
 	(void)unused;
-	assert_false(tasks_blocks(gettid(), SIGPROF));
+	assert_false(tasks_has(tasks_blocked(gettid()), SIGPROF));
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGPROF);
 	pthread_sigmask(SIG_BLOCK, &mask, NULL);
-	assert_true(tasks_blocks(gettid(), SIGPROF));
-	assert_false(tasks_blocks(gettid(), SIGVTALRM));
+	assert_true(tasks_has(tasks_blocked(gettid()), SIGPROF));
+	assert_false(tasks_has(tasks_blocked(gettid()), SIGVTALRM));
 	pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
-	assert_false(tasks_blocks(gettid(), SIGPROF));
-	assert_false(tasks_blocks(1 << 30, SIGPROF));
-	assert_false(tasks_parse_blocked("", SIGPROF));
-	assert_false(tasks_parse_blocked("Name:\tx\nSigBlk:\tnonsense\n", SIGPROF));
-	assert_true(tasks_parse_blocked("Name:\tx\nSigBlk:\tfffffffe7ffbfeff\n", SIGPROF));
+	assert_false(tasks_has(tasks_blocked(gettid()), SIGPROF));
+	assert_false(tasks_has(tasks_blocked(1 << 30), SIGPROF));
+	assert_false(tasks_has(tasks_parse_blocked(""), SIGPROF));
+	assert_false(tasks_has(tasks_parse_blocked("Name:\tx\nSigBlk:\tnonsense\n"), SIGPROF));
+	assert_true(
+		tasks_has(tasks_parse_blocked("Name:\tx\nSigBlk:\tfffffffe7ffbfeff\n"), SIGPROF));
 }
 
 int main(void)

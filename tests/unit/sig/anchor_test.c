@@ -7,64 +7,22 @@
 
 #include <cmocka.h>
 
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "preload/sig/anchor.h"
-#include "preload/sig/handler.h"
-#include "preload/sig/ring.h"
-#include "tests/unit/sig/synthetic.h"
+#include "tests/unit/sig/handled.h"
 
-enum {
-	RING_SIZE = 1 << 19,
-	MAGIC = 0x65726f63,
-	PLACE = 0x48,
-	RECORD = 0x600 / 8,
-	STORE = 0x1000 / 8
-};
-#define PC(name) synthetic_pc(&s, CODE_##name)
+enum { MAGIC = 0x65726f63, PLACE = 0x48, RECORD = 0x600 / 8, STORE = 0x1000 / 8 };
 
 static const struct context_layout good = {
 	.entry_fp = 72, .magic = MAGIC, .self = -16, .record = 8, .types = 0x28
 };
-static struct synthetic s;
-static struct thread blocks[1];
-static _Atomic(struct ring *) pool[1];
-static atomic_int wake_word;
 /* Of engines' memory: two stores with their records, and contexts. Far from the stack. */
 static uint64_t *stores, *contexts;
 static uintptr_t entry_fp;
 
-static void on_foreign(int signo, siginfo_t *info, void *context)
-{
-	(void)signo, (void)info, (void)context;
-}
-
 static int setup(void **unused)
 {
-	struct ring *ring = calloc(1, sizeof(*ring) + RING_SIZE);
-
 	(void)unused;
-	assert_non_null(ring);
-	ring->size = RING_SIZE;
-	synthetic_init(&s);
-	memset(blocks, 0, sizeof(blocks));
-	blocks[0].tid = (pid_t)syscall(SYS_gettid);
-	atomic_store(&blocks[0].state, THREAD_LIVE);
-	atomic_store(&blocks[0].stack_start, (uintptr_t)s.stack);
-	atomic_store(&blocks[0].stack_end, (uintptr_t)(s.stack + STACK_WORDS));
-	thread_table = (struct thread_table){ .blocks = blocks, .capacity = 1 };
-	atomic_store(&thread_table.count, 1);
-	atomic_store(&pool[0], ring);
-	handler_setup = (struct handler_setup){
-		.ring_pool = pool,
-		.ring_pool_size = 1,
-		.wake_word = &wake_word,
-		.foreign = on_foreign,
-		.copy_slices = true,
-	};
-	ranges_publish(s.ranges);
+	handled_setup(false);
 	stores = calloc(4, 0x1000);
 	contexts = calloc(1, 0x1000);
 	assert_true(stores != NULL && contexts != NULL);
@@ -76,9 +34,7 @@ static int setup(void **unused)
 static int teardown(void **unused)
 {
 	(void)unused;
-	ranges_publish(NULL);
-	free(atomic_load(&blocks[0].ring));
-	free(atomic_exchange(&pool[0], NULL));
+	handled_teardown();
 	free(stores);
 	free(contexts);
 	return 0;
