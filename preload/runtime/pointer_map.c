@@ -88,3 +88,16 @@ bool pointer_map_take(const struct pointer_map *map, const void *key, uintptr_t 
 	atomic_store_explicit(&entry->key, WAS_USED, memory_order_release);
 	return true;
 }
+
+void pointer_map_each(const struct pointer_map *map, uint32_t index, uintptr_t value,
+		      void (*visit)(const void *key))
+{
+	for (uint32_t i = 0; i < map->capacity; i++) {
+		const struct pointer_entry *entry = &map->entries[i];
+		/* acquire: pairs with pointer_map_put() */
+		uintptr_t key = atomic_load_explicit(&entry->key, memory_order_acquire);
+
+		if (key > WAS_USED && entry->values[index] == value)
+			visit((const void *)key);
+	}
+}

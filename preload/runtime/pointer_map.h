@@ -13,7 +13,7 @@
 enum { POINTER_MAP_VALUES = 7 };
 
 struct pointer_entry {
-	atomic_uintptr_t key; /* 0, 3: free; 1: being written */
+	atomic_uintptr_t key; /* pointer_map.c's */
 	uintptr_t values[POINTER_MAP_VALUES];
 };
 
@@ -30,5 +30,12 @@ bool pointer_map_get(const struct pointer_map *map, const void *key, uintptr_t *
 
 /* As pointer_map_get(), and forgets it. */
 bool pointer_map_take(const struct pointer_map *map, const void *key, uintptr_t *values);
+
+/*
+ * Calls VISIT with each key whose value number INDEX is VALUE, and at which no other thread is; it
+ * may take that key.
+ */
+void pointer_map_each(const struct pointer_map *map, uint32_t index, uintptr_t value,
+		      void (*visit)(const void *key));
 
 #endif /* PRELOAD_RUNTIME_POINTER_MAP_H */

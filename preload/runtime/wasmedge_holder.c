@@ -2,16 +2,15 @@
 /* wasmedge_holder.c - two maps: holders of modules, and module instances. */
 #include "preload/runtime/wasmedge_holder.h"
 
-#include <string.h>
-
+#include "preload/load/instance.h"
 #include "preload/load/load.h"
 #include "preload/runtime/pointer_map.h"
 
 enum { HOLDERS = 4096, INSTANCES = 8192 };
+enum { VALUE_ID, VALUE_STORE, VALUE_VM }; /* of instances */
 
 static struct pointer_entry holder_entries[HOLDERS], instance_entries[INSTANCES];
 static const struct pointer_map holders = { holder_entries, HOLDERS };
-/* { id, store, VM } */
 static const struct pointer_map instances = { instance_entries, INSTANCES };
 
 union holder_values {
@@ -66,19 +65,6 @@ void wasmedge_holder_drop_active(struct wasmedge_holder *vm, const void *newer)
 	vm->instance = vm->store = vm->module = 0;
 }
 
-static void end_registered(const void *vm)
-{
-	for (size_t i = 0; i < INSTANCES; i++) {
-		const struct pointer_entry *entry = &instance_entries[i];
-
-		/* no other thread is at what VM owns */
-		if (atomic_load_explicit(&entry->key, memory_order_acquire) > 1 &&
-		    entry->values[2] == (uintptr_t)vm)
-			wasmedge_instance_ends((const void *)atomic_load_explicit(
-				&entry->key, memory_order_relaxed));
-	}
-}
-
 void wasmedge_holder_ends(const void *handle)
 {
 	union holder_values known;
@@ -87,7 +73,7 @@ void wasmedge_holder_ends(const void *handle)
 		return;
 	wasmedge_holder_drop_active(&known.holder, NULL);
 	if (known.holder.registered != 0)
-		end_registered(handle);
+		pointer_map_each(&instances, VALUE_VM, (uintptr_t)handle, wasmedge_instance_ends);
 	drop_module(handle, &known.holder);
 }
 
@@ -101,7 +87,9 @@ void wasmedge_store_ends(uint64_t store)
 
 void wasmedge_instance_made(const void *module, uint32_t id, uint64_t store, const void *vm)
 {
-	const uintptr_t values[POINTER_MAP_VALUES] = { id, store, (uintptr_t)vm };
+	const uintptr_t values[POINTER_MAP_VALUES] = {
+		[VALUE_ID] = id, [VALUE_STORE] = store, [VALUE_VM] = (uintptr_t)vm
+	};
 
 	if (module != NULL && !pointer_map_put(&instances, module, values))
 		wasmedge_store_ends(store);
@@ -111,7 +99,7 @@ uint32_t wasmedge_instance_of(const void *module)
 {
 	uintptr_t values[POINTER_MAP_VALUES];
 
-	return pointer_map_get(&instances, module, values) ? (uint32_t)values[0] : 0;
+	return pointer_map_get(&instances, module, values) ? (uint32_t)values[VALUE_ID] : 0;
 }
 
 void wasmedge_instance_ends(const void *module)
@@ -119,5 +107,5 @@ void wasmedge_instance_ends(const void *module)
 	uintptr_t values[POINTER_MAP_VALUES];
 
 	if (pointer_map_take(&instances, module, values))
-		wasmedge_store_ends(values[1]);
+		wasmedge_store_ends(values[VALUE_STORE]);
 }

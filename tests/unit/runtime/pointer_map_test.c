@@ -73,6 +73,35 @@ static void others_stay_when_some_are_taken(void **context)
 	}
 }
 
+static uint32_t visits;
+
+static void take(const void *visited)
+{
+	uintptr_t values[POINTER_MAP_VALUES];
+
+	visits++;
+	assert_true(pointer_map_take(&map, visited, values));
+	assert_int_equal(values[0], 1);
+}
+
+/* What was taken has its value still, and is nobody's. */
+static void those_of_a_value_are_visited(void **context)
+{
+	uintptr_t values[POINTER_MAP_VALUES];
+
+	(void)context;
+	for (uintptr_t i = 0; i < 100; i++)
+		put(i, i % 2);
+	for (uintptr_t i = 1; i < 100; i += 4)
+		assert_true(pointer_map_take(&map, key(i), values));
+	visits = 0;
+	pointer_map_each(&map, 0, 1, take);
+	assert_int_equal(visits, 25);
+	pointer_map_each(&map, 0, 1, take);
+	assert_int_equal(visits, 25);
+	assert_true(pointer_map_get(&map, key(2), values));
+}
+
 static void a_full_table_refuses_and_recovers(void **context)
 {
 	uintptr_t values[POINTER_MAP_VALUES] = { 1 }, stored = 0;
@@ -125,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(found_until_taken, set_up),
 		cmocka_unit_test_setup(others_stay_when_some_are_taken, set_up),
+		cmocka_unit_test_setup(those_of_a_value_are_visited, set_up),
 		cmocka_unit_test_setup(a_full_table_refuses_and_recovers, set_up),
 		cmocka_unit_test_setup(threads_with_their_own_keys, set_up),
 	};
