@@ -62,7 +62,8 @@ static void take_copy(struct load_bytes *bytes)
 	atomic_store_explicit(&bytes->state, BYTES_DONE, memory_order_release);
 }
 
-struct load_bytes *load_bytes_begin(const uint8_t *wasm, size_t size)
+/* Begins the hold. */
+static struct load_bytes *begin(const uint8_t *wasm, size_t size)
 {
 	struct load_bytes *bytes = is_wasm(wasm, size) ? calloc(1, sizeof(*bytes)) : NULL;
 
@@ -71,6 +72,15 @@ struct load_bytes *load_bytes_begin(const uint8_t *wasm, size_t size)
 	bytes->wasm = wasm;
 	bytes->size = size;
 	frames_hold();
+	return bytes;
+}
+
+struct load_bytes *load_bytes_begin(const uint8_t *wasm, size_t size)
+{
+	struct load_bytes *bytes = begin(wasm, size);
+
+	if (bytes == NULL)
+		return NULL;
 	if (size <= COPY_AT_ONCE) {
 		take_copy(bytes);
 		return bytes;
@@ -121,16 +131,10 @@ struct load_bytes *load_bytes_copy(const struct load_bytes *bytes)
 
 struct load_bytes *load_bytes_taken(const uint8_t *wasm, size_t size)
 {
-	struct load_bytes *bytes = NULL;
+	struct load_bytes *bytes = size <= COPY_ALWAYS ? begin(wasm, size) : NULL;
 
-	if (is_wasm(wasm, size) && size <= COPY_ALWAYS)
-		bytes = calloc(1, sizeof(*bytes));
-	if (bytes == NULL)
-		return NULL;
-	bytes->wasm = wasm;
-	bytes->size = size;
-	frames_hold();
-	take_copy(bytes);
+	if (bytes != NULL)
+		take_copy(bytes);
 	return bytes;
 }
 

@@ -199,13 +199,11 @@ void load_register_frame(const void *begin, const struct load_maker *maker)
 
 uint32_t load_object(const void *frames, const struct load_event *event)
 {
-	const struct load_maker nobody = { NULL, NULL, true };
-	struct load_event named = *event;
+	const struct load_maker nobody = { 0 };
 	struct image_layout layout;
 	struct loading *loading;
 	uint32_t id;
 
-	named.image = 0;
 	frames_hold();
 	if (image_probe_frames(&guarded_memory, (uintptr_t)frames, &layout) != 0 ||
 	    register_code(&layout, &nobody) == NULL) {
@@ -213,7 +211,7 @@ uint32_t load_object(const void *frames, const struct load_event *event)
 		frames_release();
 		return 0;
 	}
-	id = load_announce(&named);
+	id = load_announce(event);
 	registry_lock();
 	loading = registry_by_id(id);
 	if (loading != NULL)

@@ -3,8 +3,8 @@
  * header.c - the look back for an image's header.
  *
  * What an engine hands out may be the whole image or only its .text (wasmtime 40.x), and a frame
- * registration points behind the text, which can be 144 MB long: so pages are looked at many at
- * a time.
+ * registration points behind the text, which can be 144 MB long: tens of thousands of pages, of
+ * each of which the first bytes are read, once.
  */
 #include "preload/load/header.h"
 
@@ -21,24 +21,21 @@ enum {
 			       seen */
 };
 
-static bool is_header(uintptr_t page)
+static bool is_header(const unsigned char *ident)
 {
-	unsigned char ident[EI_NIDENT];
-
-	return guarded_read(page, ident, sizeof(ident)) == 0 &&
-	       memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_OSABI] == ENGINE_OSABI;
+	return memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_OSABI] == ENGINE_OSABI;
 }
 
 int header_find(uintptr_t address, struct image_layout *layout)
 {
 	uintptr_t page = address & ~(uintptr_t)(PAGE - 1);
-	char byte;
+	unsigned char ident[EI_NIDENT];
 
 	for (size_t back = 0; back < FARTHEST && back <= page; back += PAGE) {
-		if (is_header(page - back))
-			return image_probe(&guarded_memory, page - back, layout);
-		if (guarded_read(page - back, &byte, 1) != 0)
+		if (guarded_read(page - back, ident, sizeof(ident)) != 0)
 			break;
+		if (is_header(ident))
+			return image_probe(&guarded_memory, page - back, layout);
 	}
 	return -ENOENT;
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "preload/base/guarded.h"
 #include "preload/base/log.h"
 #include "preload/base/state.h"
 #include "preload/base/stats.h"

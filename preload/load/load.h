@@ -36,17 +36,10 @@ struct load_bytes *load_bytes_begin(const uint8_t *wasm, size_t size);
  */
 struct load_bytes *load_bytes_taken(const uint8_t *wasm, size_t size);
 
-/* After the real call, before the host gets its result: waits for a read under way. NULL is
- * allowed. */
-void load_bytes_end(struct load_bytes *bytes);
-
-/* Gives up bytes that no load_announce() took: the load failed. After load_bytes_end(). NULL is
- * allowed. */
-void load_bytes_free(struct load_bytes *bytes);
-
 /*
  * The same of bytes in the file at PATH (binfile.h): our thread reads them when they are needed, if
- * the file is still the same. NULL: there is no such file. No hold, no end.
+ * the file is still the same. NULL: there is no such file. Holds nothing, and needs no
+ * end.
  */
 struct load_bytes *load_bytes_in_file(const char *path, uint64_t offset, size_t size);
 
@@ -55,6 +48,16 @@ struct load_bytes *load_bytes_in_file(const char *path, uint64_t offset, size_t 
  * load_bytes_end() of BYTES, which no load_announce() may have taken. NULL: no memory, or BYTES is.
  */
 struct load_bytes *load_bytes_copy(const struct load_bytes *bytes);
+
+/* After the real call, before the host gets its result: waits for a read under way. NULL is
+ * allowed. */
+void load_bytes_end(struct load_bytes *bytes);
+
+/*
+ * Gives up bytes that no load_announce() took: the load failed. After load_bytes_end(). NULL is
+ * allowed. What this thread registered waits no longer (load_release()), whatever the bytes are.
+ */
+void load_bytes_free(struct load_bytes *bytes);
 
 /*
  * The same for a load call that shows no bytes (precompiled code): what the engine registers on

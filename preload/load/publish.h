@@ -16,8 +16,10 @@
  */
 uint64_t publish_add(const struct range *range);
 
-/* Drops the range of loading ID. Returns the generation from which it is gone, 0 when memory is
- * short. */
+/*
+ * Drops the range of loading ID. Returns the generation from which it is gone, a new one also where
+ * there was none; 0 when memory is short.
+ */
 uint64_t publish_remove(uint32_t id);
 
 /* The generation of now. */

@@ -7,10 +7,7 @@
  */
 #include "preload/load/wasmfiles.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -64,7 +64,8 @@ void runtime_follow_registrations(bool (*follower)(const void *caller, bool is_d
 HOOK(__register_frame);
 void __register_frame(const void *begin)
 {
-	struct load_maker maker = { __builtin_return_address(0), runtime_maker, false };
+	struct load_maker maker = { .caller = __builtin_return_address(0),
+				    .engine = runtime_maker };
 	bool (*follower)(const void *caller, bool is_done);
 
 	REAL(__register_frame)(begin);

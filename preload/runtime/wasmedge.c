@@ -3,6 +3,7 @@
 #include "preload/runtime/wasmedge.h"
 
 #include "preload/hook/hook.h"
+#include "preload/load/instance.h"
 #include "preload/load/load.h"
 #include "preload/runtime/register_frame.h"
 #include "preload/runtime/wasmedge_object.h"

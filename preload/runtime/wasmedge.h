@@ -6,12 +6,12 @@
  * AOT, JIT), or as a shared object in which the engine looks its symbols up (AOT). It is announced
  * at once, for the same call may go on and run it. Where none comes, the engine interprets.
  *
- * Threads: any. All but runtime_wasmedge_begin() and runtime_wasmedge_end() within hook_begin().
+ * Threads: any. All within hook_begin(), but runtime_wasmedge_begin(), runtime_wasmedge_end() and
+ * runtime_wasmedge_looked_up(), which begin for themselves.
  */
 #ifndef PRELOAD_RUNTIME_WASMEDGE_H
 #define PRELOAD_RUNTIME_WASMEDGE_H
 
-#include "preload/load/instance.h"
 #include "symtab/base.h"
 
 struct load_bytes;

@@ -32,4 +32,10 @@ static inline bool wasmedge_succeeded(struct wasmedge_result result)
 	return (result.code & 0xffffff) <= 1;
 }
 
+/* What the call with RESULT has left in *OUT; NULL: nothing. */
+static inline const void *wasmedge_made(struct wasmedge_result result, void **out)
+{
+	return wasmedge_succeeded(result) && out != NULL ? *out : NULL;
+}
+
 #endif /* PRELOAD_RUNTIME_WASMEDGE_ABI_H */

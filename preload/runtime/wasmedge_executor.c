@@ -21,12 +21,6 @@ EXPORT struct wasmedge_async *WasmEdge_ExecutorAsyncInvoke(void *executor, const
 							   const struct wasmedge_value *arguments,
 							   uint32_t argument_count);
 
-/* What RESULT leaves in *INSTANCE. */
-static const void *made(struct wasmedge_result result, void **instance)
-{
-	return wasmedge_succeeded(result) && instance != NULL ? *instance : NULL;
-}
-
 HOOK(WasmEdge_ExecutorInstantiate);
 struct wasmedge_result WasmEdge_ExecutorInstantiate(void *executor, void **instance, void *store,
 						    const void *module)
@@ -38,7 +32,7 @@ struct wasmedge_result WasmEdge_ExecutorInstantiate(void *executor, void **insta
 	wasmedge_making_of(&making, real, module);
 	wasmedge_making_number(&making);
 	result = real(executor, instance, store, module);
-	wasmedge_making_leave(&making, made(result, instance), NULL);
+	wasmedge_making_leave(&making, wasmedge_made(result, instance), NULL);
 	return result;
 }
 
@@ -53,7 +47,7 @@ struct wasmedge_result WasmEdge_ExecutorRegister(void *executor, void **instance
 	wasmedge_making_of(&making, real, module);
 	wasmedge_making_number(&making);
 	result = real(executor, instance, store, module, name);
-	wasmedge_making_leave(&making, made(result, instance), NULL);
+	wasmedge_making_leave(&making, wasmedge_made(result, instance), NULL);
 	return result;
 }
 

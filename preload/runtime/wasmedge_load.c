@@ -57,12 +57,6 @@ static void end(struct loads *loads, const void *handle)
 	errno = saved_errno;
 }
 
-/* What RESULT leaves in *MODULE. */
-static const void *made(struct wasmedge_result result, void **module)
-{
-	return wasmedge_succeeded(result) && module != NULL ? *module : NULL;
-}
-
 /* ---- loaders --------------------------------------------------------------------------------- */
 
 HOOK(WasmEdge_LoaderParseFromFile);
@@ -74,7 +68,7 @@ struct wasmedge_result WasmEdge_LoaderParseFromFile(void *loader, void **module,
 
 	begin(&loads, real, path, NULL, 0);
 	result = real(loader, module, path);
-	end(&loads, made(result, module));
+	end(&loads, wasmedge_made(result, module));
 	return result;
 }
 
@@ -88,7 +82,7 @@ struct wasmedge_result WasmEdge_LoaderParseFromBytes(void *loader, void **module
 
 	begin(&loads, real, NULL, bytes.bytes, bytes.size);
 	result = real(loader, module, bytes);
-	end(&loads, made(result, module));
+	end(&loads, wasmedge_made(result, module));
 	return result;
 }
 

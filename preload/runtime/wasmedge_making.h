@@ -8,6 +8,7 @@
 #ifndef PRELOAD_RUNTIME_WASMEDGE_MAKING_H
 #define PRELOAD_RUNTIME_WASMEDGE_MAKING_H
 
+#include "preload/load/instance.h"
 #include "preload/runtime/wasmedge.h"
 
 struct wasmedge_making {

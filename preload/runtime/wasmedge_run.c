@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "preload/hook/hook.h"
-#include "preload/load/load.h"
-#include "preload/runtime/wasmedge_abi.h"
 #include "preload/runtime/wasmedge_async.h"
 #include "preload/runtime/wasmedge_vm.h"
 
@@ -45,13 +43,12 @@ WasmEdge_VMRunWasmFromFile(void *vm, const char *path, struct wasmedge_string fu
 {
 	__typeof__(&WasmEdge_VMRunWasmFromFile) real = REAL(WasmEdge_VMRunWasmFromFile);
 	struct wasmedge_making making = { 0 };
-	struct wasmedge_result result;
 
 	wasmedge_making_of_file(&making, real, path);
 	wasmedge_making_enter(&making, __builtin_frame_address(0));
-	result = real(vm, path, function, arguments, argument_count, results, result_count);
-	wasmedge_vm_made(&making, vm, wasmedge_succeeded(result));
-	return result;
+	return wasmedge_vm_made(
+		&making, vm,
+		real(vm, path, function, arguments, argument_count, results, result_count));
 }
 
 HOOK(WasmEdge_VMRunWasmFromBytes);
@@ -62,13 +59,12 @@ WasmEdge_VMRunWasmFromBytes(void *vm, struct wasmedge_bytes bytes, struct wasmed
 {
 	__typeof__(&WasmEdge_VMRunWasmFromBytes) real = REAL(WasmEdge_VMRunWasmFromBytes);
 	struct wasmedge_making making = { 0 };
-	struct wasmedge_result result;
 
 	wasmedge_making_of_bytes(&making, real, bytes.bytes, bytes.size);
 	wasmedge_making_enter(&making, __builtin_frame_address(0));
-	result = real(vm, bytes, function, arguments, argument_count, results, result_count);
-	wasmedge_vm_made(&making, vm, wasmedge_succeeded(result));
-	return result;
+	return wasmedge_vm_made(
+		&making, vm,
+		real(vm, bytes, function, arguments, argument_count, results, result_count));
 }
 
 HOOK(WasmEdge_VMRunWasmFromASTModule);
@@ -79,13 +75,12 @@ WasmEdge_VMRunWasmFromASTModule(void *vm, const void *module, struct wasmedge_st
 {
 	__typeof__(&WasmEdge_VMRunWasmFromASTModule) real = REAL(WasmEdge_VMRunWasmFromASTModule);
 	struct wasmedge_making making = { 0 };
-	struct wasmedge_result result;
 
 	wasmedge_making_of(&making, real, module);
 	wasmedge_making_enter(&making, __builtin_frame_address(0));
-	result = real(vm, module, function, arguments, argument_count, results, result_count);
-	wasmedge_vm_made(&making, vm, wasmedge_succeeded(result));
-	return result;
+	return wasmedge_vm_made(
+		&making, vm,
+		real(vm, module, function, arguments, argument_count, results, result_count));
 }
 
 /* ---- in another thread -------------------------------------------------------------------------

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symtab/cursor.h"
+
 enum {
 	PREAMBLE = 8,
 	MAX_SECTIONS = 4096,
@@ -20,12 +22,11 @@ struct source {
 	size_t size;
 };
 
-/* Up to SIZE bytes at OFFSET, the rest zeros; how many there were. */
+/* Up to SIZE bytes at OFFSET; how many there were. */
 static size_t read_at(const struct source *source, uint64_t offset, uint8_t *out, size_t size)
 {
 	ssize_t got;
 
-	memset(out, 0, size);
 	if (source->descriptor >= 0) {
 		got = pread(source->descriptor, out, size, (off_t)offset);
 		return got > 0 ? (size_t)got : 0;
@@ -38,41 +39,29 @@ static size_t read_at(const struct source *source, uint64_t offset, uint8_t *out
 	return size;
 }
 
-/* An unsigned LEB128 of at most 32 bits; its length, 0: it is none. */
-static size_t read_leb(const uint8_t *bytes, uint32_t *value)
+static bool is_it(struct cursor name)
 {
-	*value = 0;
-	for (size_t i = 0; i < LEB_MAX; i++) {
-		*value |= (uint32_t)(bytes[i] & 0x7f) << 7 * i;
-		if ((bytes[i] & 0x80) == 0)
-			return i + 1;
-	}
-	return 0;
-}
+	uint32_t length = cursor_uleb32(&name);
+	const uint8_t *text = length == NAME_LENGTH ? cursor_bytes(&name, NAME_LENGTH) : NULL;
 
-static bool is_it(const uint8_t *name)
-{
-	uint32_t length;
-	size_t width = read_leb(name, &length);
-
-	return width != 0 && length == NAME_LENGTH &&
-	       memcmp(name + width, "wasmedge", NAME_LENGTH) == 0;
+	return text != NULL && memcmp(text, "wasmedge", NAME_LENGTH) == 0;
 }
 
 static bool has_section(const struct source *source)
 {
 	uint64_t at = PREAMBLE;
-	uint8_t head[HEAD + 1];
+	uint8_t head[HEAD];
 
-	for (int i = 0; i < MAX_SECTIONS && read_at(source, at, head, HEAD) > 1; i++) {
-		uint32_t size;
-		size_t width = read_leb(head + 1, &size);
+	for (int i = 0; i < MAX_SECTIONS; i++) {
+		struct cursor cursor = cursor_of(head, read_at(source, at, head, HEAD));
+		uint8_t id = cursor_u8(&cursor);
+		uint32_t size = cursor_uleb32(&cursor);
 
-		if (width == 0)
+		if (cursor.failed)
 			return false;
-		if (head[0] == 0 && is_it(head + 1 + width))
+		if (id == 0 && is_it(cursor))
 			return true;
-		at += 1 + width + (uint64_t)size;
+		at += cursor_offset(&cursor) + (uint64_t)size;
 	}
 	return false;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* wasmedge_vm.c - instances that a VM keeps: its active one, and those that it has by name. */
 #include "preload/runtime/wasmedge_vm.h"
+
 #include "preload/hook/hook.h"
-#include "preload/runtime/wasmedge_abi.h"
 #include "preload/runtime/wasmedge_async.h"
 #include "preload/runtime/wasmedge_holder.h"
-#include "preload/runtime/wasmedge_making.h"
 
 EXPORT struct wasmedge_result WasmEdge_VMInstantiate(void *vm);
 EXPORT struct wasmedge_result
@@ -57,16 +56,18 @@ void wasmedge_vm_keep(const struct wasmedge_making *making, const void *vm, cons
 	hook_end();
 }
 
-void wasmedge_vm_made(struct wasmedge_making *making, const void *vm, bool is_made)
+struct wasmedge_result wasmedge_vm_made(struct wasmedge_making *making, const void *vm,
+					struct wasmedge_result result)
 {
 	const void *module = NULL;
 
-	if (is_made && making->id != 0 && hook_begin()) {
+	if (wasmedge_succeeded(result) && making->id != 0 && hook_begin()) {
 		module = active_module(making->call.real, vm);
 		hook_end();
 	}
 	if (wasmedge_making_leave(making, module, NULL))
 		wasmedge_vm_keep(making, vm, module);
+	return result;
 }
 
 HOOK(WasmEdge_VMInstantiate);
@@ -74,13 +75,10 @@ struct wasmedge_result WasmEdge_VMInstantiate(void *vm)
 {
 	__typeof__(&WasmEdge_VMInstantiate) real = REAL(WasmEdge_VMInstantiate);
 	struct wasmedge_making making = { 0 };
-	struct wasmedge_result result;
 
 	wasmedge_making_of(&making, real, vm);
 	wasmedge_making_number(&making);
-	result = real(vm);
-	wasmedge_vm_made(&making, vm, wasmedge_succeeded(result));
-	return result;
+	return wasmedge_vm_made(&making, vm, real(vm));
 }
 
 static uint32_t active_of(const void *real, const void *vm)
@@ -151,22 +149,23 @@ static const void *registered_module(const void *real, const void *vm, struct wa
 	return last.get != NULL ? last.get(vm, name) : NULL;
 }
 
-static void registered(struct wasmedge_making *making, const void *vm, struct wasmedge_string name,
-		       bool is_made)
+static struct wasmedge_result registered(struct wasmedge_making *making, const void *vm,
+					 struct wasmedge_string name, struct wasmedge_result result)
 {
 	struct wasmedge_holder holder;
 	const void *module = NULL;
 
-	if (is_made && making->id != 0 && hook_begin()) {
+	if (wasmedge_succeeded(result) && making->id != 0 && hook_begin()) {
 		module = registered_module(making->call.real, vm, name);
 		hook_end();
 	}
 	if (!wasmedge_making_leave(making, module, vm) || !hook_begin())
-		return;
+		return result;
 	wasmedge_holder_get(vm, &holder);
 	holder.registered++;
 	wasmedge_holder_put(vm, &holder);
 	hook_end();
+	return result;
 }
 
 HOOK(WasmEdge_VMRegisterModuleFromFile);
@@ -176,13 +175,10 @@ struct wasmedge_result WasmEdge_VMRegisterModuleFromFile(void *vm, struct wasmed
 	__typeof__(&WasmEdge_VMRegisterModuleFromFile) real =
 		REAL(WasmEdge_VMRegisterModuleFromFile);
 	struct wasmedge_making making = { 0 };
-	struct wasmedge_result result;
 
 	wasmedge_making_of_file(&making, real, path);
 	wasmedge_making_number(&making);
-	result = real(vm, name, path);
-	registered(&making, vm, name, wasmedge_succeeded(result));
-	return result;
+	return registered(&making, vm, name, real(vm, name, path));
 }
 
 HOOK(WasmEdge_VMRegisterModuleFromBytes);
@@ -192,13 +188,10 @@ struct wasmedge_result WasmEdge_VMRegisterModuleFromBytes(void *vm, struct wasme
 	__typeof__(&WasmEdge_VMRegisterModuleFromBytes) real =
 		REAL(WasmEdge_VMRegisterModuleFromBytes);
 	struct wasmedge_making making = { 0 };
-	struct wasmedge_result result;
 
 	wasmedge_making_of_bytes(&making, real, bytes.bytes, bytes.size);
 	wasmedge_making_number(&making);
-	result = real(vm, name, bytes);
-	registered(&making, vm, name, wasmedge_succeeded(result));
-	return result;
+	return registered(&making, vm, name, real(vm, name, bytes));
 }
 
 HOOK(WasmEdge_VMRegisterModuleFromASTModule);
@@ -208,13 +201,10 @@ struct wasmedge_result WasmEdge_VMRegisterModuleFromASTModule(void *vm, struct w
 	__typeof__(&WasmEdge_VMRegisterModuleFromASTModule) real =
 		REAL(WasmEdge_VMRegisterModuleFromASTModule);
 	struct wasmedge_making making = { 0 };
-	struct wasmedge_result result;
 
 	wasmedge_making_of(&making, real, module);
 	wasmedge_making_number(&making);
-	result = real(vm, name, module);
-	registered(&making, vm, name, wasmedge_succeeded(result));
-	return result;
+	return registered(&making, vm, name, real(vm, name, module));
 }
 
 static uint32_t registered_of(const void *real, const void *vm, struct wasmedge_string name)
