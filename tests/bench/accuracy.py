@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from peers import Table, Way, machine, newest, pprof, ways
+from peers import Table, Way, machine, newest, pprof, recording, ways
 
 PARTS = ("straight", "loop", "calls", "host")
 SECONDS = 3
@@ -88,7 +88,7 @@ def add(counts, names, weight):
 
 def from_ours(folder, _pid):
     counts = {}
-    for sample in pprof.read(next(folder.glob("ours.pb*"))).samples:
+    for sample in pprof.read(recording(folder)).samples:
         add(counts, [frame.name for frame in reversed(sample.frames)], sample.count)
     return counts
 

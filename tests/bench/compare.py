@@ -122,8 +122,9 @@ def judge(all_costs, targets):
     above = points(all_costs, "1000 Hz", "empty 1000 Hz")
     peers = [f"{name} {points(all_costs, way, 'empty 1000 Hz'):.1f}" for name, way in
              (("perf", "perf 997 Hz"), ("async-profiler", "async-profiler cpu 1ms")) if all(way in costs for costs in all_costs.values())]
-    worst = max(all_costs, key=lambda guest: points({guest: all_costs[guest]}, "1000 Hz", "empty 1000 Hz"))
-    targets.note("1000 points", f"{above:.1f} (most: {worst} {points({worst: all_costs[worst]}, '1000 Hz', 'empty 1000 Hz'):.1f})",
+    each = {guest: points({guest: costs}, "1000 Hz", "empty 1000 Hz") for guest, costs in all_costs.items()}
+    worst = max(each, key=each.get)
+    targets.note("1000 points", f"{above:.1f} (most: {worst} {each[worst]:.1f})",
                  above <= 1.5, ", ".join(peers))
     stopped = [ratio for costs in all_costs.values() for ratio in ratios(costs, "stopped")]
     noise = [ratio for costs in all_costs.values() for ratio in ratios(costs, "again")]

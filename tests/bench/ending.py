@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """ending.py - a million samples: how long from the end of main to the finished file, and how large that is."""
 import os
-import pathlib
 import subprocess
 import sys
 import tempfile
 import time
 
-from peers import BUILD, ours, pprof, threads_host
+from peers import ours, pprof, recording, threads_host
 
 HZ, SAMPLES = 10000, 1_000_000
 LIMIT_S, LIMIT_BYTES = 0.5, 30_000_000
@@ -24,12 +23,12 @@ def run(quick, write, targets):
         seconds = (time.monotonic_ns() - int(said)) / 1e9
         if process.returncode != 0:
             sys.exit(f"ending: status {process.returncode}")
-        file = next(pathlib.Path(folder).glob("ours.pb*"))
+        file = recording(folder)
         size, name = os.path.getsize(file), file.name
         profile = pprof.read(file)
         count = profile.total()
         lost = sum(value for key, value in profile.stats.items() if key.startswith("lost"))
-    stacks = len({tuple(frame for frame in sample.frames) for sample in profile.samples})
+    stacks = len({tuple(sample.frames) for sample in profile.samples})
     write(f"{count:,} samples, {stacks:,} different stacks, {lost:,} lost: {seconds:.3f} s from the end of main to the end of the process, "
           f"{name.split('ours')[1]} of {size / 1e6:.1f} MB")
     if quick:

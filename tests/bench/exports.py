@@ -8,8 +8,8 @@ import statistics
 import subprocess
 import tempfile
 
-from compare import GUESTS, SIZES
-from peers import BUILD, newest, pprof, ways
+from compare import command
+from peers import BUILD, newest, pprof, recording, ways
 
 FORMATS = ("folded", "pprof", "speedscope", "firefox", "html")
 
@@ -17,9 +17,7 @@ FORMATS = ("folded", "pprof", "speedscope", "firefox", "html")
 def record(way, folder):
     """The guest with the most functions, once."""
     folder.mkdir()
-    file = GUESTS / f"sqlite{'.epoch' if way.epoch else ''}.cwasm"
-    command = [*way.before, newest("wasmtime-cli-*/wasmtime"), "run", "--allow-precompiled", *way.options, file, SIZES["sqlite"]]
-    subprocess.run(list(map(str, command)), cwd=folder, env=way.whole_environment(), stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(list(map(str, command("sqlite", way))), cwd=folder, env=way.whole_environment(), stdout=subprocess.DEVNULL, check=True)
 
 
 def convert(command, out, rounds):
@@ -58,9 +56,9 @@ def run(quick, write, _targets):
     with tempfile.TemporaryDirectory(prefix="guestprof-exports-") as name:
         folder = pathlib.Path(name)
         record(known["1000 Hz"], folder / "ours")
-        recording = next((folder / "ours").glob("ours.pb*"))
-        count = pprof.read(recording).total()
-        rows = [(f"guestprof: {kind}", *convert(f"{BUILD}/guestprof export --to {kind} -o out {recording.name}", folder / "ours/out", rounds), count)
+        ours = recording(folder / "ours")
+        count = pprof.read(ours).total()
+        rows = [(f"guestprof: {kind}", *convert(f"{BUILD}/guestprof export --to {kind} -o out {ours.name}", folder / "ours/out", rounds), count)
                 for kind in FORMATS]
         rows += [] if quick else peers(folder, known, rounds)
         recorded = os.path.getsize(recording)

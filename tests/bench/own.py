@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """own.py - our one thread: its share of a core, how many samples it could take, and that no one waits for us."""
-import os
 import re
 import subprocess
 import tempfile
 import time
 
-from peers import BUILD, HOSTS, Way, ours, pprof, threads_host
+from peers import BUILD, HOSTS, Way, ours, pprof, recording, threads_host
 from stopped import our_task
 
 NEWEST = "50.0.1"
@@ -20,7 +19,7 @@ def recorded(command, way):
     """The recording of COMMAND, run in WAY."""
     with tempfile.TemporaryDirectory(prefix="guestprof-own-") as folder:
         subprocess.run(list(map(str, command)), cwd=folder, env=way.whole_environment(), stdout=subprocess.DEVNULL, check=True)
-        return pprof.read(next(file for file in map(lambda name: f"{folder}/{name}", os.listdir(folder)) if "ours.pb" in file))
+        return pprof.read(recording(folder))
 
 
 def ran_ns(task):

@@ -51,13 +51,17 @@ class Way:
         return {**os.environ, **{key: str(value) for key, value in self.environment.items()}}
 
 
+def recording(folder):
+    """The file that a way of ours() leaves in FOLDER; None: there was nothing to record."""
+    return next(pathlib.Path(folder).glob("ours.pb*"), None)
+
+
 def recorded_rate(folder, _text, _seconds):
     """Samples a CPU second of a recording of ours."""
-    for file in folder.glob("ours.pb*"):
-        profile = pprof.read(file)
-        cpu = sum(sample.cpu_ns for sample in profile.samples) / 1e9
-        return profile.total() / cpu if cpu else None
-    return None
+    file = recording(folder)
+    profile = pprof.read(file) if file else None
+    cpu = sum(sample.cpu_ns for sample in profile.samples) / 1e9 if profile else 0
+    return profile.total() / cpu if cpu else None
 
 
 def signals_rate(_folder, text, seconds):

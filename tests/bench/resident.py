@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-from peers import BUILD, threads_host, ways
+from peers import threads_host, ways
 
 WAYS = ("plain", "100 Hz", "gperftools 100 Hz", "async-profiler ctimer 10ms")
 LIMIT_MB = 10

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import time
 
-from peers import BUILD, Way, threads_host
+from peers import threads_host, ways
 
 
 def switches(task):
@@ -36,10 +36,8 @@ def run(quick, write, targets):
     """Looks at our thread twice, while the guests run on two threads."""
     seconds = 2 if quick else 10
     with tempfile.TemporaryDirectory(prefix="guestprof-stopped-") as folder:
-        way = Way({"LD_PRELOAD": BUILD / "libguestprof.so", "GUESTPROF_START": 0, "GUESTPROF_CONTROL": f"{folder}/control",
-                   "GUESTPROF_OUTPUT": "none"})
         host = threads_host("sqlite", threads=2, instances=2, wall_s=seconds + 3, argument=3000)
-        process = subprocess.Popen(host, env=way.whole_environment(), cwd=folder, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(host, env=ways()["stopped"].whole_environment(), cwd=folder, stdout=subprocess.DEVNULL)
         time.sleep(2)  # loads are taken in when they come
         task = our_task(process.pid)
         before = switches(task) if task else 0

@@ -12,7 +12,6 @@
 #include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <wasi.h>

@@ -6,7 +6,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "preload/unwind/unwind.h"
 #include "tests/bench/times.h"

@@ -36,14 +36,13 @@ def run(quick, write, targets):
     write("| --- " * (2 + len(many)) + "|")
     for frames, modules, found in [*((frames, 1, others[frames]) for frames in GATES), (8, MODULES, many)]:
         write(f"| {frames} | {modules} | {' | '.join(f'{found[name]:,.0f}' for name in many)} |")
-    good = []
     for frames, gate in GATES.items():
         ours = plain[frames, 1, "one"]
-        good.append(targets.note(f"walk {frames}", f"{ours / 1e3:.2f} us", ours <= gate, listed(others[frames]), others[frames]["engine"] / ours))
+        targets.note(f"walk {frames}", f"{ours / 1e3:.2f} us", ours <= gate, listed(others[frames]), others[frames]["engine"] / ours)
     steps = others[64].get("unw_step")
-    good.append(targets.note("host known", f"{known / 1e3:.2f} us", known <= GATE_KNOWN,
-                             f"unw_step, 64 frames, {steps / 1e3:.1f} us" if steps else "", steps / known if steps else None))
-    good.append(targets.note("host unknown", f"{unknown / 1e3:.2f} us", unknown <= GATE_UNKNOWN))
+    targets.note("host known", f"{known / 1e3:.2f} us", known <= GATE_KNOWN,
+                 f"unw_step, 64 frames, {steps / 1e3:.1f} us" if steps else "", steps / known if steps else None)
+    targets.note("host unknown", f"{unknown / 1e3:.2f} us", unknown <= GATE_UNKNOWN)
     more, libgcc = plain[8, MODULES, "spread"] - plain[8, 1, "one"], many["libgcc"] - others[8]["libgcc"]
-    good.append(targets.note("modules", f"{more:+.0f} ns", more <= GATE_MODULES, f"libgcc {libgcc:+,.0f} ns", libgcc / max(more, 1)))
-    return all(good)
+    targets.note("modules", f"{more:+.0f} ns", more <= GATE_MODULES, f"libgcc {libgcc:+,.0f} ns", libgcc / max(more, 1))
+    return True  # what was missed the targets know

@@ -8,7 +8,7 @@ sys.path.insert(0, sys.path[0] + "/lib")
 import cases
 import harness
 from cases import case, preloaded
-from harness import HOSTS, Run, Skip, environment, expect, same_as_without, test
+from harness import HOSTS, Run, Skip, expect, same_as_without, test
 
 SPLIT = str(HOSTS / "split.wasm")
 

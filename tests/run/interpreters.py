@@ -49,8 +49,7 @@ def by_package(version):
     (module,) = profile.counts("wasm_module")
     expect(module.startswith("spinner@"), f"module {module}")
     expect_shares(instances, {f"{module}#1": 0.75, f"{module}#2": 0.25}, "instances", SLACK)
-    for column, text in (("modules", "its C API"), ("names", INTERPRETER), ("stacks", "one frame"), ("instances", "each")):
-        cells.measured(ENGINE, major(version), column, text)
+    cells.interpreted(ENGINE, major(version))
 
 
 def waiting_package(version):

@@ -214,13 +214,23 @@ def dotnet_alone():
     expect_no_jit(profile)
 
 
-def with_perf_map(command, env=None):
-    """The host writes /tmp/perf-PID.map, which nobody removes."""
-    profile = record(command, hz=HZ, env=env, compare=False)
-    pid = re.search(r"^guestprof: \S+?\[(\d+)\]", profile.run.stderr, re.M)
-    expect(profile.run.stdout == "done\n" and pid, harness.tail(profile.run.stderr))
+def pid_of(run):
+    found = re.search(r"^guestprof: \S+?\[(\d+)\]", run.stderr, re.M)
+    expect(found, harness.tail(run.stderr))
+    return found.group(1)
+
+
+def remove_perf_map(pid):
+    """/tmp/perf-PID.map, which those who write it leave."""
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(f"/tmp/perf-{pid.group(1)}.map")
+        os.unlink(f"/tmp/perf-{pid}.map")
+
+
+def with_perf_map(command, env=None):
+    """The host writes one."""
+    profile = record(command, hz=HZ, env=env, compare=False)
+    remove_perf_map(pid_of(profile.run))
+    expect(profile.run.stdout == "done\n", harness.tail(profile.run.stderr))
     expect_split(profile)
     return profile
 
@@ -251,9 +261,7 @@ def beside(strategy):
         expect(profile.run.status == 0, harness.tail(profile.run.stderr))
         if strategy == "jitdump":
             expect(list(path.glob("jit-*.dump")), "the engine wrote no jit-PID.dump")
-    pid = re.search(r"^guestprof: \S+?\[(\d+)\]", profile.run.stderr, re.M)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(f"/tmp/perf-{pid.group(1)}.map")
+    remove_perf_map(pid_of(profile.run))
     expect_chains(profile, guests.COMMAND_CHAINS, least=0.99)
     expect_no_jit(profile)
 
@@ -270,9 +278,7 @@ def node_alone():
     with harness.folder() as path:
         run = Run([str(found[-1]), "--perf-basic-prof", "-e", "console.log(process.pid)"], cwd=path,
                   env=environment(LD_PRELOAD=str(LIBRARY), GUESTPROF_OUTPUT=str(path / "out.pb")))
-        pid = run.stdout.strip()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(f"/tmp/perf-{pid}.map")
+        remove_perf_map(run.stdout.strip())
         expect(run.status == 0 and run.stderr == "", f"{run.status} {run.stderr!r}")
         expect(not list(path.glob("out.pb*")), "a file was written")
 

@@ -9,7 +9,6 @@ and npm's pprof-format read from the same files.
 
 import functools
 import json
-import os
 import pathlib
 import re
 import shutil

@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, sys.path[0] + "/lib")
 import cases
 import harness
-from harness import ENGINES, PYTHON, ROOT, Run, Skip, environment, expect, folder, tail, test
+from harness import PYTHON, ROOT, Run, Skip, environment, expect, folder, tail, test
 
 APP = str(ROOT / "tests/host/app.py")
 

@@ -12,11 +12,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, sys.path[0] + "/lib")
-import guests
 import harness
 import hostile
 import schema
-from harness import GUESTPROF, HOSTS, NEWEST, PYTHON, ROOT, Run, expect, expect_shares, host, run_recorded, test
+from harness import GUESTPROF, NEWEST, PYTHON, ROOT, Run, expect, expect_shares, host, run_recorded, test
 
 APP_SHARES = {"blur": 0.50, "resize": 0.30, "encode": 0.20}  # tests/host/app.py
 WAYS = ["group", "module", "label:tenant", "instance", "thread", "function", "line"]

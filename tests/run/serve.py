@@ -18,7 +18,7 @@ sys.path.insert(0, sys.path[0] + "/lib")
 import cells
 import harness
 import pprof
-from harness import ENGINES, HOSTS, LIBRARY, Failure, Skip, environment, expect, expect_chains, expect_shares, tail, test
+from harness import ENGINES, HOSTS, LIBRARY, Failure, Skip, environment, expect, expect_chains, expect_shares, test
 
 ENGINE = "wasmtime serve (a component)"
 REQUESTS, CLIENTS, SECONDS = 1000, 4, 60

@@ -15,7 +15,7 @@ import harness
 import live
 import pprof
 import schema
-from harness import GUESTPROF, LIBRARY, PYTHON, ROOT, Run, Skip, environment, expect, test
+from harness import GUESTPROF, LIBRARY, PYTHON, ROOT, Skip, environment, expect, test
 from live import busy, guestprof, wait_for
 
 NOBODY = 65534

@@ -31,12 +31,6 @@ def host(kind, guest, *options, program="host"):
     return [WAMR / kind / program, guest, "run", *options]
 
 
-def report(file):
-    done = Run([str(GUESTPROF), "report", str(file)])
-    expect(done.status == 0, done.stderr)
-    return done.stdout
-
-
 def expect_interpreted(profile, what):
     total = profile.total()
     expect(total >= 200, f"{what}: only {total} samples")
@@ -59,14 +53,13 @@ def interpreters():
             file = path / "out.pb.gz"
             run = harness.run_recorded(host(kind, SPLIT, harness.cpu_ms_for(1500), "instances=2"), file)
             expect(run.status == 0 and run.stdout == "done 2\n", f"status {run.status}: {harness.tail(run.stderr)}")
-            profile, text = pprof.read(file), report(file)
+            profile, text = pprof.read(file), harness.report(file)
         expect_interpreted(profile, kind)
         expect_halves(profile)
         expect([name.split("@")[0] for name in profile.counts("wasm_module")] == ["split"], f"{kind}: {text}")
         expect(re.search(r" s, wamr \d+\.\d+\.\d+\n", text), text[:200])
         expect("is in an interpreter, whose guests leave no frames" in text, text)
-    for column, value in (("modules", "its C API"), ("names", INTERPRETER), ("stacks", "one frame"), ("instances", "each")):
-        cells.measured(INTERPRETED, VERSION, column, value)
+    cells.interpreted(INTERPRETED, VERSION)
 
 
 @test("interpreters: each way into a guest")

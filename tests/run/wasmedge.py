@@ -68,19 +68,13 @@ def just_in_time():
         run = harness.run_recorded(command("run", "--enable-jit", FOLDER / "split.wasm"), file)
         expect(run.status == 0 and file.exists(), f"status {run.status}: {harness.tail(run.stderr)}")
         profile = pprof.read(file)
-        text = report(file)
+        text = harness.report(file)
     # two seconds of CPU, on a fast machine one
     expect_split(profile, "WasmEdge's JIT (its command)", "the one call that it makes", guests.COMMAND_CHAINS,
                  min(SAMPLES, int(0.6 * harness.rate())))
     expect(len(expect_instances(profile, 1)) == 1, "one instance")
     cells.measured("WasmEdge's JIT (its command)", VERSION, "instances", "each")
     expect(re.search(r" s, WasmEdge 0\.\d+\.\d+\n", text), text[:200])
-
-
-def report(file):
-    done = Run([str(GUESTPROF), "report", str(file)])
-    expect(done.status == 0, done.stderr)
-    return done.stdout
 
 
 WAYS = {
@@ -135,7 +129,7 @@ def interpreted(words, instances):
         file = path / "out.pb.gz"
         run = harness.run_recorded(words, file)
         expect(run.status == 0 and file.exists(), f"status {run.status}: {harness.tail(run.stderr)}")
-        profile, text = pprof.read(file), report(file)
+        profile, text = pprof.read(file), harness.report(file)
     expect(profile.total() >= 300, f"only {profile.total()} samples")
     expect(profile.counts("wasm_state")["interpreter"] >= 0.97 * profile.total(), f"{dict(profile.counts('wasm_state'))}")
     found = instances and expect_instances(profile, instances)
@@ -147,8 +141,7 @@ def interpreted(words, instances):
 @test("WasmEdge interpreter: the time of each instance")
 def interpreter():
     interpreted(host("split.wasm", "cpu_ms=400", "instances=2"), 2)
-    for column, text in (("modules", "its C API"), ("names", "(interpreter)"), ("stacks", "one frame"), ("instances", "each")):
-        cells.measured("WasmEdge's interpreter (C API)", VERSION, column, text)
+    cells.interpreted("WasmEdge's interpreter (C API)", VERSION)
 
 
 @test("WasmEdge interpreter: run at once, from memory, in other threads")

@@ -47,19 +47,13 @@ def truncated(text):
     return float(re.search(r"truncated (\d+\.\d+) %", text).group(1))
 
 
-def report(file):
-    done = Run([str(GUESTPROF), "report", str(file)])
-    expect(done.status == 0, done.stderr)
-    return done.stdout
-
-
 @test("wasmer-sdk for Python: names by the file that was opened")
 def python_sdk():
     with harness.folder() as path:
         file = path / "out.pb.gz"
         run = harness.run_recorded(sdk(SPLIT), file, cwd=path)  # the SDK keeps a cache there
         expect(run.status == 0 and run.stdout == "done\n", f"status {run.status}: {harness.tail(run.stderr)}")
-        profile, text = pprof.read(file), report(file)
+        profile, text = pprof.read(file), harness.report(file)
     enough(profile)
     expect_shares(expect_chains(profile, guests.COMMAND_CHAINS, least=0.99), guests.SPLIT_SHARES, slack=SHARE_SLACK)
     expect(re.search(r" s, wasmer\b", text), text[:200])
@@ -97,7 +91,7 @@ def dprint():
             file = path / f"{which}.pb.gz"
             run = harness.run_recorded([found[-1], "check", "--incremental=false", "big.json", "big.toml"], file, cwd=path, env=env)
             expect(file.exists(), f"{which}: no recording; status {run.status}: {harness.tail(run.stderr)}")
-            check_dprint(which, pprof.read(file), report(file))
+            check_dprint(which, pprof.read(file), harness.report(file))
 
 
 def check_dprint(which, profile, text):
@@ -128,7 +122,7 @@ def c_api(version):
     with harness.folder() as path:
         run = harness.run_recorded(command, path / "out.pb.gz")
         harness.same_as_without(run, Run(list(map(str, harness.brief(command)))))
-        profile, text = pprof.read(path / "out.pb.gz"), report(path / "out.pb.gz")
+        profile, text = pprof.read(path / "out.pb.gz"), harness.report(path / "out.pb.gz")
     enough(profile)
     expect(re.search(rf" s, wasmer {re.escape(version)}\n", text), text[:200])
     expect(truncated(text) <= 1, text[:500])

@@ -101,7 +101,6 @@ const struct api *plugin_jumps(void)
 
 const struct api *plugin_pointers(void)
 {
-#define API_POINTER(name) .name = name
 	static const struct api pointers = {
 		.wasm_engine_new = wasm_engine_new,
 		.wasm_engine_delete = wasm_engine_delete,

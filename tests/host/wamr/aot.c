@@ -13,9 +13,6 @@
 #include <aot_export.h>
 #include <wasm_export.h>
 
-/* common/wasm_runtime_common.h: what wamrc --enable-linux-perf turns on */
-void wasm_runtime_set_linux_perf(bool flag);
-
 static void die(const char *what)
 {
 	fprintf(stderr, "aot: %s\n", what);

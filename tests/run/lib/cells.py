@@ -58,8 +58,7 @@ def whole(profile, legal, state="guest"):
     for sample in profile.samples:
         if state in (None, sample.labels.get("wasm_state")):
             all_of_them += sample.count
-            good += sample.count * (pprof.guest_chain(sample) in legal
-                                    or all(frame.kind == "trampoline" for frame in sample.frames))
+            good += sample.count * pprof.is_whole(sample, legal)
     expect(all_of_them > 0, f"no sample in state {state}")
     return good / all_of_them
 
@@ -68,6 +67,12 @@ def measure(engine, version, profile, legal, state="guest", least=0.99):
     """Names and whole stacks of PROFILE, as bounded by LEAST."""
     at_least(engine, version, "names", named(profile, state), least)
     at_least(engine, version, "stacks", whole(profile, legal, state), least)
+
+
+def interpreted(engine, version):
+    """What a test of an interpreter found: the time of each instance, and no frames."""
+    for column, text in (("modules", "its C API"), ("names", "(interpreter)"), ("stacks", "one frame"), ("instances", "each")):
+        measured(engine, version, column, text)
 
 
 def waits(engine, version, profile, seconds, chain=None):

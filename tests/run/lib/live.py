@@ -17,7 +17,7 @@ import time
 import harness
 import pprof
 import schema
-from harness import GUESTPROF, HOSTS, LIBRARY, NEWEST, PYTHON, ROOT, Run, environment, expect, host
+from harness import GUESTPROF, LIBRARY, NEWEST, PYTHON, ROOT, Run, environment, expect, host
 
 
 class Live:

@@ -166,3 +166,8 @@ def read(path):
 def guest_chain(sample):
     """Names of the guest functions, root first."""
     return tuple(frame.name for frame in sample.frames if frame.kind == "guest")
+
+
+def is_whole(sample, legal):
+    """Whether the guest frames are one of the LEGAL chains, or there is glue alone: the guest was being entered, or left."""
+    return guest_chain(sample) in legal or all(frame.kind == "trampoline" for frame in sample.frames)

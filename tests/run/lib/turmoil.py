@@ -15,15 +15,14 @@ NEVER_SECONDS = 5
 SHORT_SECONDS = 3
 OWN_LOAD = 40
 PATIENCE_SECONDS = 120  # on top, for a machine that does much else
-KINDS = {"guests", "modules", "throws", "libraries", "allocations"}
-ALL_KINDS = KINDS | {"nestings", "traps", "fibers", "births", "programs", "signals", "sums"}
+KINDS = {"guests", "modules", "throws", "libraries", "allocations",
+         "nestings", "traps", "fibers", "births", "programs", "signals", "sums"}
 # Of the ticks that the clock promises for the process's CPU time.
 LEAST_DELIVERED = 0.8
 
 
-def command(seconds, everything):
-    return [str(HOSTS / NEWEST / "torture"), str(HOSTS / "split.wasm"), str(HOSTS / "plugin.so"), str(seconds), "gaps",
-            *(["all"] if everything else [])]
+def command(seconds):
+    return [str(HOSTS / NEWEST / "torture"), str(HOSTS / "split.wasm"), str(HOSTS / "plugin.so"), str(seconds), "gaps", "all"]
 
 
 def gaps(run):
@@ -32,17 +31,17 @@ def gaps(run):
     longest = {}
     for kind, seconds, _ in GAP.findall(run.stdout):
         longest[kind] = max(longest.get(kind, 0), float(seconds))
-    expect(set(longest) in (KINDS, ALL_KINDS), f"gaps of {longest}")
+    expect(set(longest) == KINDS, f"gaps of {longest}")
     return longest
 
 
-def plain(seconds, everything=False):
-    return gaps(Run(command(seconds, everything), timeout=seconds + PATIENCE_SECONDS))
+def plain(seconds):
+    return gaps(Run(command(seconds), timeout=seconds + PATIENCE_SECONDS))
 
 
-def recorded(seconds, hz, everything=False):
+def recorded(seconds, hz):
     """(the profile, gaps) with whole stacks."""
-    profile = record(command(seconds, everything), hz=hz, compare=False, timeout=seconds + PATIENCE_SECONDS,
+    profile = record(command(seconds), hz=hz, compare=False, timeout=seconds + PATIENCE_SECONDS,
                      env=environment(GUESTPROF_STACKS="full"))
     return profile, gaps(profile.run)
 
@@ -50,8 +49,8 @@ def recorded(seconds, hz, everything=False):
 def side_by_side(seconds, hz):
     """Everything at once at HZ, with the same host alone beside it: whatever else the machine does, both have it."""
     with concurrent.futures.ThreadPoolExecutor(1) as beside:
-        alone = beside.submit(plain, seconds, True)
-        profile, with_us = recorded(seconds, hz, True)
+        alone = beside.submit(plain, seconds)
+        profile, with_us = recorded(seconds, hz)
         expect_calm(with_us, alone.result())
     expect_whole(profile)
     expect_delivered(profile, hz)
