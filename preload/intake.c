@@ -49,11 +49,6 @@ static void on_added(const struct symtab_entry *entry)
 	owners_note_engine(module_engine(entry->module), module_engine_version(entry->module));
 }
 
-static void on_listed(const struct module *module)
-{
-	note_engine(module);
-}
-
 static void on_retired(uint32_t loading, uint64_t died)
 {
 	unwind_retire_image(loading, died);
@@ -71,7 +66,7 @@ void intake_loads(void)
 	static const struct load_observer observer = {
 		.added = on_added,
 		.retired = on_retired,
-		.listed = on_listed,
+		.listed = note_engine,
 	};
 
 	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -19,7 +19,6 @@ enum {
 	MAX_CODE = 1 << 30,
 	MAX_NAME = 512,
 	MAX_PREFIX = 40, /* wasm[0]::function[4294967295]:: and its 0 */
-	PROLOGUES = 64,
 };
 
 static int find_extent(const struct code_function *functions, size_t count,
@@ -45,16 +44,12 @@ static int find_extent(const struct code_function *functions, size_t count,
 	return 0;
 }
 
-/* An engine makes all functions of a module alike. */
 static bool have_frame_pointers(const struct memory *memory, const struct code_function *functions,
 				size_t count)
 {
-	uint8_t code[PROLOGUE_SIZE];
-
 	for (size_t i = 0; i < count; i += count / PROLOGUES + 1) {
-		if (functions[i].size < sizeof(code) ||
-		    memory_read(memory, functions[i].start, code, sizeof(code)) != 0 ||
-		    !prologue_has_frame_pointer(code))
+		if (functions[i].size < PROLOGUE_SIZE ||
+		    !prologue_is_at(memory, functions[i].start))
 			return false;
 	}
 	return true;

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "symtab/fnv.h"
+
 enum {
 	OSABI_WASMTIME = 200,
 	FLAG_COMPONENT = 2,
@@ -160,22 +162,13 @@ static void read_version(const struct headers *headers, char *version, size_t si
 			version[0] = '\0';
 }
 
-static void mix(uint64_t *hash, const void *bytes, size_t size)
-{
-	const uint8_t *at = bytes;
-
-	/* FNV-1a: nobody gains by another image that has the same. */
-	for (size_t i = 0; i < size; i++)
-		*hash = (*hash ^ at[i]) * 0x100000001b3u;
-}
-
 /* What cannot be read (code may be executable only) counts as nothing. */
 static void mix_piece(uint64_t *hash, const struct headers *headers, uint64_t offset, size_t size)
 {
 	uint8_t piece[PIECE];
 
 	if (memory_read(headers->memory, headers->base + offset, piece, size) == 0)
-		mix(hash, piece, size);
+		*hash = fnv(*hash, piece, size);
 }
 
 /*
@@ -186,9 +179,9 @@ static uint64_t fingerprint(const struct headers *headers)
 {
 	static const char *const telling[] = { ".text",	  ".eh_frame",	".symtab",
 					       ".strtab", ".name.wasm", ".wasmtime.info" };
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint64_t hash =
+		fnv(FNV_START, headers->sections, headers->count * sizeof(headers->sections[0]));
 
-	mix(&hash, headers->sections, headers->count * sizeof(headers->sections[0]));
 	for (size_t i = 0; i < ARRAY_SIZE(telling); i++) {
 		const Elf64_Shdr *section = find_section(headers, telling[i]);
 		size_t size, rest;

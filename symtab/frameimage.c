@@ -20,7 +20,6 @@ enum {
 	FIRST_PIECE = 4 << 10, /* doubles up to the largest */
 	MAX_PIECE = 256 << 10,
 	PAGE = 4096,
-	PROLOGUES = 64, /* that are looked at: an engine makes all functions of a module alike */
 };
 
 /* A copy of the tables from START on, as far as they were read. */
@@ -163,13 +162,10 @@ struct prologues {
 static bool look_at_prologue(void *context, const struct ehframe_range *range)
 {
 	struct prologues *prologues = context;
-	uint8_t code[PROLOGUE_SIZE];
 
 	if (!is_function(range) || prologues->at++ % prologues->step != 0)
 		return true;
-	prologues->all_have =
-		memory_read(prologues->memory, range->start, code, sizeof(code)) == 0 &&
-		prologue_has_frame_pointer(code);
+	prologues->all_have = prologue_is_at(prologues->memory, range->start);
 	return prologues->all_have;
 }
 

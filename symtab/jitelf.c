@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "symtab/elfhead.h"
+
 enum { MAX_FUNCTIONS = 65536 };
 
 struct file {
@@ -33,12 +35,8 @@ static bool read_section(const struct file *file, uint64_t index, Elf64_Shdr *se
 
 static bool read_header(struct file *file)
 {
-	const Elf64_Ehdr *header = &file->header;
-
 	return read_at(file, 0, &file->header, sizeof(file->header)) &&
-	       memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
-	       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       header->e_shentsize == sizeof(Elf64_Shdr);
+	       elfhead_is_usual(&file->header);
 }
 
 /* The symbol table, and the strings that it names. */

@@ -103,7 +103,8 @@ static void take_frames(struct module *module)
 static void take_frames_behind_glue(struct module *module)
 {
 	const struct wasmbin *wasm = module->wasm;
-	uint32_t count = 0, defined = 0, first = 0, i;
+	uint32_t count = 0, defined = 0, first = 0, glue, i;
+	bool is_counted;
 
 	if (wasm != NULL && wasmbin_core_count(wasm) == 1) {
 		defined = wasmbin_defined_functions(wasm, 0);
@@ -112,16 +113,15 @@ static void take_frames_behind_glue(struct module *module)
 	for (i = 0; i < module->symbols.count; i++)
 		if (module->symbols.records[i].name.length >= count)
 			count = module->symbols.records[i].name.length + 1;
+	is_counted = defined != 0 && defined <= count;
+	glue = is_counted ? count - defined : 0;
 	for (i = 0; i < module->symbols.count; i++) {
 		struct symbol_record *record = &module->symbols.records[i];
-		uint32_t place = record->name.length, glue = count - defined;
-		bool is_known = defined != 0 && defined <= count && place >= glue &&
-				place - glue < UINT32_MAX - first;
+		uint32_t place = record->name.length;
+		bool is_known = is_counted && place >= glue && place - glue < UINT32_MAX - first;
 
 		/* of unknown wasm all that can be said is that it is code of its */
-		record->symbol.kind = is_known || defined == 0 || defined > count
-					      ? SYMBOL_GUEST
-					      : SYMBOL_TRAMPOLINE;
+		record->symbol.kind = is_known || !is_counted ? SYMBOL_GUEST : SYMBOL_TRAMPOLINE;
 		record->symbol.function = is_known ? first + place - glue : UINT32_MAX;
 	}
 }
@@ -136,8 +136,10 @@ static int read_functions(struct module *module, const struct image_layout *layo
 		return error;
 	module->addrmap =
 		addrmap_of(tables->addrmap.bytes, tables->addrmap.size, major_version(module));
-	if (layout->is_bare && module->symbols.from_frames)
-		layout->glue_comes_first ? take_frames_behind_glue(module) : take_frames(module);
+	if (module->symbols.from_frames && layout->is_bare && layout->glue_comes_first)
+		take_frames_behind_glue(module);
+	else if (module->symbols.from_frames && layout->is_bare)
+		take_frames(module);
 	else if (module->symbols.from_frames)
 		assign_functions(module, info);
 	mark_adapters(module);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symtab/elfhead.h"
+
 enum {
 	MAX_SECTIONS = 1 << 16,
 	MAX_SYMBOLS = 1 << 21,
@@ -51,13 +53,6 @@ static int read_at(int fd, void *out, size_t size, uint64_t offset)
 		size -= (size_t)count;
 	}
 	return 0;
-}
-
-static bool is_elf(const Elf64_Ehdr *header)
-{
-	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
-	       header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
-	       header->e_shentsize == sizeof(Elf64_Shdr);
 }
 
 /* The section of TYPE and the string table that belongs to it. */
@@ -152,7 +147,7 @@ static int load(struct objsyms *self, const uint8_t *wanted)
 		return error;
 	if (wanted != NULL && memcmp(&header, wanted, sizeof(header)) != 0)
 		return -ESTALE;
-	if (!is_elf(&header))
+	if (!elfhead_is_usual(&header))
 		return -EINVAL;
 	error = find_section(self->fd, &header, SHT_SYMTAB, &symbols, &strings);
 	if (error == -ENODATA)

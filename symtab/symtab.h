@@ -2,9 +2,9 @@
 /*
  * symtab.h - "what is at this address?": modules, their functions, and the table of where they are.
  *
- * This is the only header of the room that other rooms include (with base.h and
- * memory.h). Nothing here knows how a module was seen, and nothing here may be
- * called from a signal handler: the handler stores addresses, not symbols.
+ * Rooms that need more than this header say so in scripts/layers. Nothing here knows how a module
+ * was seen, and nothing here may be called from a signal handler: the handler stores addresses, not
+ * symbols.
  *
  * Text that is returned is valid UTF-8, belongs to the object it was asked from,
  * and lives as long as that object, unless said otherwise.
@@ -147,14 +147,15 @@ struct image_layout {
 	size_t eh_frame_size;
 	char engine_version[32]; /* text of .wasmtime.engine, "" when absent */
 	bool is_component;	 /* e_flags 2 */
-	bool is_bytecode;     /* an interpreter's code: nothing native to sample (e_flags & 0xC) */
+	bool is_bytecode;     /* interpreted (e_flags & 0xC): no native frames; base 0: no image */
 	bool has_guest_debug; /* .wasmtime.frames is there: one private copy of the code per store
 			       */
 	uint64_t fingerprint; /* of its sections and some of their bytes; 0 for bare code */
-	bool is_bare; /* no image: code of which its unwind tables are all that is known. base and
-			 size are those of the tables */
+	bool is_bare; /* no image: code that is known by its unwind tables alone (base and size are
+			 those of the tables), or by a list of functions (codeimage.h: the code's)
+		       */
 	bool has_frame_pointers; /* bare code whose functions all begin by setting one up */
-	uint32_t frame_count;	 /* FDEs of bare code that describe a function */
+	uint32_t frame_count;	 /* of bare code: functions */
 	bool glue_comes_first;	 /* bare code whose functions that the module defines have the
 				    last FDEs, in the order of their index, behind those of what
 				    the engine adds */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symtab/fnv.h"
+
 enum { HASH_DIGITS = 12 };
 
 static const struct range {
@@ -108,16 +110,6 @@ size_t utf8_clean(const char *text, size_t length, char *out, size_t size)
 	return escape(text, length, out, size, false, NULL);
 }
 
-static uint64_t hash(const char *text, size_t length)
-{
-	uint64_t value = 0xcbf29ce484222325; /* FNV-1a */
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		value = (value ^ (uint8_t)text[i]) * 0x100000001b3;
-	return value;
-}
-
 static size_t fit(const char *text, size_t length, const char *key, size_t key_length, char *out,
 		  size_t size, bool doubles)
 {
@@ -128,7 +120,7 @@ static size_t fit(const char *text, size_t length, const char *key, size_t key_l
 		return used;
 	used = escape(text, length, out, size - HASH_DIGITS - 1, doubles, NULL);
 	snprintf(out + used, size - used, "~%0*" PRIx64, HASH_DIGITS,
-		 hash(key, key_length) >> (64 - 4 * HASH_DIGITS));
+		 fnv(FNV_START, key, key_length) >> (64 - 4 * HASH_DIGITS));
 	return used + HASH_DIGITS + 1;
 }
 

@@ -10,16 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* FNV-1a: bodies are only compared with those at the same place of another binary. */
-static uint64_t hash_of(const uint8_t *bytes, size_t size)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-	size_t i;
-
-	for (i = 0; i < size; i++)
-		hash = (hash ^ bytes[i]) * 0x100000001b3;
-	return hash;
-}
+#include "symtab/fnv.h"
 
 /* Takes the next body of BODY. Returns false at the end, or where the section is damaged. */
 static bool next_body(struct cursor *body, struct wasmbin_body *out)
@@ -32,7 +23,7 @@ static bool next_body(struct cursor *body, struct wasmbin_body *out)
 		return false;
 	*out = (struct wasmbin_body){ .start = (uint32_t)start,
 				      .size = size,
-				      .hash = hash_of(inside.bytes, size) };
+				      .hash = fnv(FNV_START, inside.bytes, size) };
 	return true;
 }
 

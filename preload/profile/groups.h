@@ -79,8 +79,8 @@ struct groups {
 	size_t count, capacity;
 	struct group_loading *loadings;
 	size_t loading_count, loading_capacity;
-	size_t recent; /* number of the loading that was asked for last: a stack's frames are alike
-			*/
+	/* number of the loading that was asked for last: a stack's frames are alike */
+	uint32_t recent;
 	struct lookup lookup, loading_lookup;
 	size_t free_count; /* rows that were shed */
 	/*

@@ -119,7 +119,7 @@ static void ask_again(struct groups *groups, struct group_loading *loading,
 
 const struct group_loading *groups_loading(struct groups *groups, const struct symtab_entry *entry)
 {
-	uint32_t known = (uint32_t)groups->recent;
+	uint32_t known = groups->recent;
 	struct group_loading *loadings;
 
 	if (known >= groups->loading_count || groups->loadings[known].id != entry->id)

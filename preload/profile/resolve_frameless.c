@@ -105,5 +105,5 @@ void resolve_frameless(struct resolver *self)
 	resolver_append_unwound(self, 0, count);
 	resolver_append_entries(self, UINT64_MAX);
 	if (end != UNWIND_COMPLETE)
-		resolver_append_beyond(self, count, self->entries_end);
+		resolver_append_beyond(self, count, 0);
 }

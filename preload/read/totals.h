@@ -57,6 +57,9 @@ enum totals_by {
 };
 
 /* A group, a named instance of one, or a part. */
+/* Of which instance a sample is. */
+enum totals_certainty { TOTALS_EXACT, TOTALS_LIKELY, TOTALS_MODULE_ONLY, TOTALS_CERTAINTIES };
+
 struct totals_row {
 	const char *module, *identity; /* identity: "" when unknown; module of a part: its name */
 	const char *instance;	       /* NULL: none */
@@ -68,7 +71,7 @@ struct totals_row {
 	struct totals_weight weight;
 	uint64_t samples_by_state[STATE_COUNT];
 	/* of a group: samples that have a label wasm_instance */
-	uint64_t samples_by_certainty[3];
+	uint64_t samples_by_certainty[TOTALS_CERTAINTIES];
 	uint32_t hottest; /* by self weight: index in functions, or TOTALS_NONE */
 	struct totals_weight hottest_self;
 	struct totals_weight seen;	     /* private: in samples of the recording being added */
@@ -121,7 +124,6 @@ int totals_place(struct totals *totals, const struct recording *recording,
 bool totals_is_named(const char *instance);
 
 /* How certain it is which instance a sample with the label INSTANCE is of. */
-enum totals_certainty { TOTALS_EXACT, TOTALS_LIKELY, TOTALS_MODULE_ONLY, TOTALS_CERTAINTIES };
 enum totals_certainty totals_certainty(const char *instance);
 
 /* Name of the group that SAMPLE belongs to, never empty. */

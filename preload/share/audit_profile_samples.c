@@ -86,7 +86,7 @@ static void check_owner(struct samples *samples, const char *where,
 		audit_found(audit, where, "of no instance");
 }
 
-/* Whether TEXT is a number and how certain it is, or just a number. */
+/* Whether TEXT, behind an instance's number, is how certain it is, or nothing. */
 static bool ends_well(const char *text)
 {
 	return text[0] == '\0' || strcmp(text, CHUNK_LIKELY) == 0;

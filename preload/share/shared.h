@@ -10,11 +10,12 @@
  *   modules    those that the samples are of, under names that no other module has a say in
  *              (`NAME@HASH`), with what identifies them, without place, path, engine, loading
  *   frames     of those modules: function, position, file and line; the imports that those modules
- *              declare, by LOCATION_IMPORTER; `(builtin)` for the engine's helpers within them,
+ *              declare, by LOCATION_IMPORTER; `(builtin)` for the engine's helpers within them;
  *              `(interpreter)` for one that runs them; `(host)` for everything else, however much
- * of it: a run is one frame; none is below an import, nor at the root, where it would tell that
- * another module called this one instances  numbered from 1, for each module, in order of their
- * numbers times      since the first of the samples, in steps of 100 ms; none without `has_time`
+ *              of it: a run is one frame; none is below an import, nor at the root, where it would
+ *              tell that another module called this one
+ *   instances  numbered from 1, for each module, in order of their numbers
+ *   times      since the first of the samples, in steps of 100 ms; none without `has_time`
  *   counters   requested rate; samples, truncated and unnamed ones; samples that were counted but
  *              could not be kept, where the recording tells that for these alone
  *

@@ -35,7 +35,8 @@ struct doctor_engine {
 	const char *name;    /* static: "wasmtime" */
 	char version[32];    /* "" unknown */
 	const char *how;     /* static: how it was found */
-	const char *seen_by; /* static: "calls", "registration", "scan"; NULL: it is not seen */
+	const char *seen_by; /* static: "calls", "events", "registration", "scan"; NULL: it is not
+				seen */
 	char path[PATH_MAX]; /* the file it was found in */
 };
 

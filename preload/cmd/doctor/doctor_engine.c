@@ -19,22 +19,29 @@ enum engine_id { WASMTIME, WASMER, WASMEDGE, WAMR, V8, WASMI, WASM3, LLVM, ENGIN
 
 static const struct engine {
 	const char *name;
-	const char *symbol; /* that its C API exports */
-	const char *unseen; /* why nothing of it is seen; NULL: it is */
+	const char *symbol;  /* that its C API exports */
+	const char *unseen;  /* why nothing of it is seen, unless by ONLY_BY; NULL: it is */
+	const char *only_by; /* one of doctor_engine.seen_by; NULL */
+	const char *compile; /* how to have it interpret nothing; NULL: it does not */
 } engines[ENGINES] = {
-	[WASMTIME] = { "wasmtime", "wasmtime_module_new", NULL },
-	[WASMER] = { "wasmer", "wasmer_version", NULL },
+	[WASMTIME] = { "wasmtime", "wasmtime_module_new", NULL, NULL, NULL },
+	[WASMER] = { "wasmer", "wasmer_version", NULL, NULL, NULL },
 	[WASMEDGE] = { "WasmEdge", "WasmEdge_VersionGet",
-		       "inside a program, where nothing of it is seen" },
-	[WAMR] = { "WAMR", "wasm_runtime_init", "inside a program, where nothing of it is seen" },
+		       "inside a program, where nothing of it is seen", "calls",
+		       "wasmedge compile GUEST.wasm GUEST.so, and let the host load that; or its "
+		       "JIT" },
+	[WAMR] = { "WAMR", "wasm_runtime_init", "inside a program, where nothing of it is seen",
+		   "calls",
+		   "wamrc -o GUEST.aot GUEST.wasm, and let the host load that; or its JIT" },
 	/* what tells its code is asked for by this name */
 	[V8] = { "V8",
 		 "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCode"
 		 "EventEE",
-		 "it exports nothing by which its code could be asked for" },
-	[WASMI] = { "wasmi", NULL, "it interprets: no native frames to sample" },
-	[WASM3] = { "wasm3", "m3_NewEnvironment", "it interprets: no native frames to sample" },
-	[LLVM] = { "LLVM", "LLVMOrcCreateLLJIT", NULL },
+		 "it exports nothing by which its code could be asked for", "events", NULL },
+	[WASMI] = { "wasmi", NULL, "it interprets: no native frames to sample", NULL, NULL },
+	[WASM3] = { "wasm3", "m3_NewEnvironment", "it interprets: no native frames to sample", NULL,
+		    NULL },
+	[LLVM] = { "LLVM", "LLVMOrcCreateLLJIT", NULL, NULL, NULL },
 };
 
 /* Texts of programs that have the engine inside. */
@@ -129,16 +136,16 @@ static bool is_known(const struct doctor *doctor, const char *name, const char *
 static void add_engine(struct doctor *doctor, enum engine_id id, const char *path,
 		       const char *version, const char *how, const char *seen_by)
 {
+	const struct engine *row = &engines[id];
 	struct doctor_engine *engine;
 
-	if (doctor->engine_count == DOCTOR_ENGINES_MAX || is_known(doctor, engines[id].name, path))
+	if (doctor->engine_count == DOCTOR_ENGINES_MAX || is_known(doctor, row->name, path))
 		return;
 	engine = &doctor->engines[doctor->engine_count++];
-	engine->name = engines[id].name;
+	engine->name = row->name;
 	engine->how = how;
 	engine->seen_by =
-		engines[id].unseen == NULL || strcmp(seen_by, "events") == 0 ||
-				((id == WASMEDGE || id == WAMR) && strcmp(seen_by, "calls") == 0)
+		row->unseen == NULL || (row->only_by != NULL && strcmp(seen_by, row->only_by) == 0)
 			? seen_by
 			: NULL;
 	snprintf(engine->version, sizeof(engine->version), "%s", version);
@@ -203,6 +210,15 @@ bool doctor_engine_look_at(struct doctor *doctor, const char *path)
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
+static const struct engine *row_of(const struct doctor_engine *engine)
+{
+	const struct engine *row = engines;
+
+	while (strcmp(row->name, engine->name) != 0)
+		row++;
+	return row;
+}
+
 static bool any_is_seen(const struct doctor *doctor)
 {
 	for (size_t i = 0; i < doctor->engine_count; i++) {
@@ -214,12 +230,11 @@ static bool any_is_seen(const struct doctor *doctor)
 
 static void tell_calls(struct doctor *doctor, const struct doctor_engine *engine)
 {
-	bool is_wasmtime = strcmp(engine->name, engines[WASMTIME].name) == 0;
-	bool is_wasmedge = strcmp(engine->name, engines[WASMEDGE].name) == 0;
-	bool is_wamr = strcmp(engine->name, engines[WAMR].name) == 0;
+	const struct engine *row = row_of(engine);
 	int major = atoi(engine->version);
 
-	if (is_wasmtime && major != 0 && (major < WASMTIME_LEAST || major > WASMTIME_MOST))
+	if (row == &engines[WASMTIME] && major != 0 &&
+	    (major < WASMTIME_LEAST || major > WASMTIME_MOST))
 		doctor_add(doctor, DOCTOR_LIMIT, "engine",
 			   "names and instances may be missing; versions 25 to 50 are tested",
 			   "%s %s, a version that is not tested (%s)", engine->name,
@@ -231,12 +246,8 @@ static void tell_calls(struct doctor *doctor, const struct doctor_engine *engine
 			   engine->version[0] != '\0' ? engine->version
 						      : "of a version that it does not say",
 			   engine->path);
-	if (is_wasmedge || is_wamr)
-		doctor_add(doctor, DOCTOR_LIMIT, "interpreter",
-			   is_wasmedge ? "wasmedge compile GUEST.wasm GUEST.so, and let the host "
-					 "load that; or its JIT"
-				       : "wamrc -o GUEST.aot GUEST.wasm, and let the host load "
-					 "that; or its JIT",
+	if (row->compile != NULL)
+		doctor_add(doctor, DOCTOR_LIMIT, "interpreter", row->compile,
 			   "%s interprets a module that was not compiled ahead of time, unless its "
 			   "JIT is on: then the time of each instance is seen, and no functions",
 			   engine->name);
@@ -273,7 +284,7 @@ static void tell_instances(struct doctor *doctor)
 static bool knows_compiler(const struct doctor *doctor)
 {
 	for (size_t i = 0; i < doctor->engine_count; i++) {
-		if (strcmp(doctor->engines[i].name, engines[WASMEDGE].name) == 0 &&
+		if (row_of(&doctor->engines[i]) == &engines[WASMEDGE] &&
 		    doctor->engines[i].seen_by != NULL)
 			return true;
 	}
@@ -283,15 +294,15 @@ static bool knows_compiler(const struct doctor *doctor)
 static void tell_linked_in(struct doctor *doctor, const struct doctor_engine *engine)
 {
 	bool registers = strcmp(engine->seen_by, "registration") == 0;
+	const struct engine *row = row_of(engine);
 
-	if (strcmp(engine->name, engines[WASMER].name) == 0) {
+	if (row == &engines[WASMER]) {
 		tell_wasmer_inside(doctor, engine, registers);
 		if (registers)
 			tell_instances(doctor);
 		return;
 	}
-
-	if (strcmp(engine->name, "LLVM") == 0) {
+	if (row == &engines[LLVM]) {
 		if (knows_compiler(doctor))
 			return;
 		doctor_add(doctor, DOCTOR_LIMIT, "engine",
@@ -326,15 +337,9 @@ static void tell_events(struct doctor *doctor, const struct doctor_engine *engin
 static void tell_unseen(struct doctor *doctor, const struct doctor_engine *engine,
 			enum doctor_verdict verdict)
 {
-	const char *why = "";
-
-	for (size_t i = 0; i < ENGINES; i++) {
-		if (strcmp(engines[i].name, engine->name) == 0)
-			why = engines[i].unseen;
-	}
 	doctor_add(doctor, verdict, "engine", "run the guest with wasmtime", "%s%s%s: %s (%s)",
-		   engine->name, engine->version[0] != '\0' ? " " : "", engine->version, why,
-		   engine->path);
+		   engine->name, engine->version[0] != '\0' ? " " : "", engine->version,
+		   row_of(engine)->unseen, engine->path);
 }
 
 void doctor_engine_tell(struct doctor *doctor)

@@ -50,21 +50,22 @@ static void put_share(const struct report *report, FILE *out, const struct total
 	fprintf(out, " %7s %10s", report_share(share, ppm), interval);
 }
 
-static bool has_interpreter(const struct totals *totals)
-{
-	for (uint32_t i = 0; i < totals->group_count; i++) {
-		if (totals->groups[i].samples_by_state[STATE_INTERPRETER] != 0)
-			return true;
-	}
-	return false;
-}
+/* Which columns there are, the same for all rows. */
+struct layout {
+	bool has_waits, has_interpreter;
+	size_t hottest_columns; /* the last one takes what is left */
+};
 
-/* The last column takes what is left. */
-static size_t hottest_columns(const struct totals *totals)
+static struct layout layout_of(const struct totals *totals)
 {
-	size_t columns = totals->weight.wall_ns != 0 ? NARROW_HOTTEST_COLUMNS : HOTTEST_COLUMNS;
+	struct layout layout = { .has_waits = totals->weight.wall_ns != 0 };
 
-	return has_interpreter(totals) ? columns - INTERPRETER_COLUMNS : columns;
+	for (uint32_t i = 0; i < totals->group_count && !layout.has_interpreter; i++)
+		layout.has_interpreter = totals->groups[i].samples_by_state[STATE_INTERPRETER] != 0;
+	layout.hottest_columns = layout.has_waits ? NARROW_HOTTEST_COLUMNS : HOTTEST_COLUMNS;
+	if (layout.has_interpreter)
+		layout.hottest_columns -= INTERPRETER_COLUMNS;
+	return layout;
 }
 
 /* Those that were created, or where nobody counted that, those that were seen. */
@@ -79,11 +80,11 @@ static void put_instance_count(FILE *out, const struct totals_row *row)
 		fprintf(out, " %6s ", "-");
 }
 
-static void put_row(const struct report *report, FILE *out, const struct totals_row *row)
+static void put_row(const struct report *report, FILE *out, const struct layout *layout,
+		    const struct totals_row *row)
 {
 	const struct totals *totals = report->totals;
 	double seconds = (double)row->weight.cpu_ns / 1e9;
-	bool has_waits = totals->weight.wall_ns != 0;
 	char name[600];
 
 	if (row->instance == NULL && row->merged != 0)
@@ -95,8 +96,8 @@ static void put_row(const struct report *report, FILE *out, const struct totals_
 		snprintf(name, sizeof(name), "  %.500s (%" PRIu64 ")", row->instance, row->pid);
 	else
 		snprintf(name, sizeof(name), "  %.500s", row->instance);
-	report_cell(out, name, has_waits ? NARROW_GROUP_COLUMNS : GROUP_COLUMNS, false);
-	if (has_waits)
+	report_cell(out, name, layout->has_waits ? NARROW_GROUP_COLUMNS : GROUP_COLUMNS, false);
+	if (layout->has_waits)
 		fprintf(out, " %7.2f", (double)row->weight.wall_ns / 1e9);
 	fprintf(out, " %7.2f", seconds);
 	if (totals->duration_ns != 0)
@@ -107,13 +108,13 @@ static void put_row(const struct report *report, FILE *out, const struct totals_
 	put_state(out, row, STATE_GUEST, 5);
 	put_state(out, row, STATE_BUILTIN, 5);
 	put_state(out, row, STATE_HOST, 4);
-	if (has_interpreter(totals))
+	if (layout->has_interpreter)
 		put_state(out, row, STATE_INTERPRETER, INTERPRETER_COLUMNS - 1);
-	if (has_waits)
+	if (layout->has_waits)
 		put_waiting(out, row);
 	put_instance_count(out, row);
 	if (row->hottest != TOTALS_NONE)
-		report_cell(out, totals->functions[row->hottest].name, hottest_columns(totals),
+		report_cell(out, totals->functions[row->hottest].name, layout->hottest_columns,
 			    true);
 	fputc('\n', out);
 }
@@ -142,7 +143,8 @@ static uint32_t count_instances(const struct totals *totals, uint32_t group)
 	return count;
 }
 
-static void put_instances(const struct report *report, FILE *out, uint32_t group)
+static void put_instances(const struct report *report, FILE *out, const struct layout *layout,
+			  uint32_t group)
 {
 	const struct totals *totals = report->totals;
 	uint32_t count = count_instances(totals, group);
@@ -156,7 +158,7 @@ static void put_instances(const struct report *report, FILE *out, uint32_t group
 		const struct totals_row *row = &totals->instances[totals->instance_order[i]];
 
 		if (row->group == group)
-			put_row(report, out, row);
+			put_row(report, out, layout, row);
 	}
 }
 
@@ -188,9 +190,8 @@ static char in_title(char letter)
 }
 
 /* "label:tenant" becomes TENANT, as far as it fits. */
-static void put_title(const struct report *report, FILE *out)
+static void put_title(const struct report *report, FILE *out, const struct layout *layout)
 {
-	bool has_waits = report->totals->weight.wall_ns != 0;
 	const char *colon = strchr(report->by_name, ':');
 	const char *from = colon != NULL ? colon + 1 : report->by_name;
 	char title[256], key[NARROW_GROUP_COLUMNS + 1];
@@ -202,38 +203,39 @@ static void put_title(const struct report *report, FILE *out)
 		key[length] = in_title(from[length]);
 	key[length] = '\0';
 	snprintf(title, sizeof(title), "%-*s%s %7s %5s %7s %10s %5s %5s %4s%s%s %6s %s",
-		 has_waits ? NARROW_GROUP_COLUMNS : GROUP_COLUMNS, key, has_waits ? "  WAIT s" : "",
-		 "CPU s", "CORES", "SHARE", "95 % in", "GUEST", "BLTIN", "HOST",
-		 has_interpreter(report->totals) ? " INTRP" : "", has_waits ? " WAIT" : "", "INST.",
-		 hottest_columns(report->totals) < HOTTEST_COLUMNS ? "HOTTEST"
-								   : "HOTTEST FUNCTION");
+		 layout->has_waits ? NARROW_GROUP_COLUMNS : GROUP_COLUMNS, key,
+		 layout->has_waits ? "  WAIT s" : "", "CPU s", "CORES", "SHARE", "95 % in", "GUEST",
+		 "BLTIN", "HOST", layout->has_interpreter ? " INTRP" : "",
+		 layout->has_waits ? " WAIT" : "", "INST.",
+		 layout->hottest_columns < HOTTEST_COLUMNS ? "HOTTEST" : "HOTTEST FUNCTION");
 	report_title(report, out, title);
 }
 
-static void put_parts(const struct report *report, FILE *out)
+static void put_parts(const struct report *report, FILE *out, const struct layout *layout)
 {
 	const struct totals *totals = report->totals;
 
 	for (uint32_t i = 0; i < totals->part_count && i < report->group_rows; i++)
-		put_row(report, out, &totals->parts[totals->part_order[i]]);
+		put_row(report, out, layout, &totals->parts[totals->part_order[i]]);
 	put_rest(report, out, totals->parts, totals->part_order, totals->part_count);
 }
 
 void report_groups(const struct report *report, FILE *out)
 {
 	const struct totals *totals = report->totals;
+	const struct layout layout = layout_of(totals);
 
 	if (report->by == REPORT_BY_FUNCTION)
 		return;
-	put_title(report, out);
+	put_title(report, out, &layout);
 	if (report->by == REPORT_BY_PART) {
-		put_parts(report, out);
+		put_parts(report, out, &layout);
 		return;
 	}
 	for (uint32_t i = 0; i < totals->group_count && i < report->group_rows; i++) {
-		put_row(report, out, &totals->groups[totals->group_order[i]]);
+		put_row(report, out, &layout, &totals->groups[totals->group_order[i]]);
 		put_labels(out, &totals->groups[totals->group_order[i]]);
-		put_instances(report, out, totals->group_order[i]);
+		put_instances(report, out, &layout, totals->group_order[i]);
 	}
 	put_rest(report, out, totals->groups, totals->group_order, totals->group_count);
 }
