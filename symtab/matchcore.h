@@ -6,7 +6,7 @@
 #define SYMTAB_MATCHCORE_H
 
 #include "symtab/match.h"
-#include "symtab/wasmbin.h"
+#include "symtab/wasmparts.h"
 
 /* How a name was changed on its way to us. */
 enum name_form {

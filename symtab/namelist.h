@@ -15,7 +15,7 @@
 #ifndef SYMTAB_NAMELIST_H
 #define SYMTAB_NAMELIST_H
 
-#include "symtab/symtab.h"
+#include "symtab/wasmbin.h"
 
 enum { LABELS_MAX = 16, LABEL_KEY_SIZE = 64, LABEL_VALUE_SIZE = 256 };
 enum { NAMELIST_ROWS_MAX = 10000 };

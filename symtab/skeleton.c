@@ -2,7 +2,7 @@
 /* skeleton.c - keeps debug sections, counts, and the sizes of sections and bodies. */
 #include "symtab/skeleton.h"
 
-#include "symtab/wasmbin.h"
+#include "symtab/wasmparts.h"
 
 #include <errno.h>
 #include <stdlib.h>

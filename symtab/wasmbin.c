@@ -5,7 +5,7 @@
  * Static core modules are numbered in the order in which their sections are met depth-first,
  * nested components included: wasmtime's StaticModuleIndex, the N of its wasm[N] symbols.
  */
-#include "symtab/wasmbin.h"
+#include "symtab/wasmparts.h"
 
 #include "symtab/skeleton.h"
 #include "symtab/utf8.h"

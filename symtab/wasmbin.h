@@ -1,114 +1,130 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wasmbin.h - inside of a wasm binary's summary: shared by the walk over the sections (wasmbin.c)
- * and the decoding of one core module's names (wasmnames.c) and code (wasmcode.c).
+ * wasmbin.h - what a wasm binary says of itself: its names, and which one it is.
+ *
+ * Text that is returned is valid UTF-8, belongs to the object it was asked from, and lives as long
+ * as that object. Signals: never.
  */
 #ifndef SYMTAB_WASMBIN_H
 #define SYMTAB_WASMBIN_H
 
-#include "symtab/cursor.h"
-#include "symtab/sha256.h"
-#include "symtab/strings.h"
-#include "symtab/symtab.h"
+#include "symtab/base.h"
 
-/* Section ids (core specification 5.5.2; component model, Binary.md). */
-enum {
-	SECTION_CUSTOM = 0,
-	SECTION_IMPORT = 2,
-	SECTION_FUNCTION = 3,
-	SECTION_EXPORT = 7,
-	SECTION_CODE = 10,
-	SECTION_CORE_MODULE = 1, /* in a component */
-	SECTION_COMPONENT = 4,	 /* in a component */
-};
+/* ---- identities ----------------------------------------------------------------------------- */
 
-/* Where a function's body is in the binary, and a hash of its bytes. */
-struct wasmbin_body {
-	uint32_t start, size;
-	uint64_t hash;
-};
-
-struct wasmbin_core {
-	char *name; /* printable, NULL when none was given */
-	uint32_t imported, defined;
-	uint32_t function_count; /* entries of functions: imported + defined, or more (see below) */
-	struct span *functions;	 /* name of each, in wasmbin.text; length 0: none */
-	size_t names_end;	 /* in wasmbin.text: names of the name section are before it */
-	bool has_code;
-	uint8_t code_sha256[SHA256_SIZE];
-	uint64_t code_offset, code_size;
-	uint8_t build_id[BUILD_ID_MAX];
-	uint8_t build_id_size; /* 0: none */
-	uint32_t body_count;
-	struct wasmbin_body *bodies; /* ascending; NULL when they are not kept */
-};
-
-struct wasmbin {
-	atomic_uint refs;
-	uint8_t sha256[SHA256_SIZE];
-	uint32_t core_count, core_room;
-	struct wasmbin_core *cores;
-	struct strings text;
-	char *name; /* of a component; printable, NULL when none was given */
-	bool is_component;
-	bool keeps_bodies;
-	struct span *imports;	    /* "module.name" of each imported function, in text */
-	struct wasmbin_call *calls; /* ascending */
-	uint32_t import_count, call_count, call_room;
-	struct skeleton *skeleton; /* wasmbin_keep_debug() */
-	char problem[128];	   /* "" when all is well */
-	int error;		   /* -ENOMEM ends the parse */
-};
-
-/* Notes the first damage: WHAT, met at OFFSET of the binary. */
-void wasmbin_note(struct wasmbin *bin, size_t offset, const char *what);
-
-struct section {
-	uint8_t id;
-	struct cursor body;
-};
+enum { IDENTITY_SIZE = 65, BUILD_ID_MAX = 32 };
 
 /*
- * Takes the next section of a module or component. Returns false at the end. A section that runs
- * past the end gives what is there, and is the last.
+ * What was seen of a module that says which one it is, as lower-case hex digits; "" where it was
+ * not seen. The same bytes have the same identity in every process and whichever engine compiles
+ * them; the same image has the same one wherever it is loaded.
  */
-bool wasmbin_next_section(struct wasmbin *bin, struct cursor *cursor, struct section *section);
-
-/* Skips the name of the custom section in BODY; true when it is NAME. */
-bool wasmbin_section_is(struct cursor *body, const char *name);
-
-/* Reads subsection 0 of a "name" or "component-name" section: a printable copy, or NULL. */
-char *wasmbin_read_name(struct wasmbin *bin, struct cursor body);
-
-/* Fills CORE from the sections of the core module in BODY (after its preamble). */
-void wasmnames_read(struct wasmbin *bin, struct wasmbin_core *core, struct cursor body);
-
-/* Fills what identifies CORE, and its bodies where they are kept, from the same sections. */
-void wasmcode_read(struct wasmbin *bin, struct wasmbin_core *core, struct cursor body);
-
-/* The name of FUNCTION that the name section itself gives, as wasmbin_function_name() does. */
-const char *wasmbin_section_name(const struct wasmbin *bin, uint32_t core, uint32_t function,
-				 size_t *length);
-
-/* A place in the code that, were it an instruction, would call an import. */
-struct wasmbin_call {
-	uint32_t position; /* in the binary */
-	uint32_t import;   /* index in wasmbin.imports */
+struct identity {
+	char wasm[IDENTITY_SIZE];	     /* SHA-256 of the wasm bytes */
+	char code[IDENTITY_SIZE];	     /* of the content of the code section (see below) */
+	char image[IDENTITY_SIZE];	     /* of the engine's code and its tables: image_hash() */
+	char build_id[2 * BUILD_ID_MAX + 1]; /* the section `build_id`, its first 32 bytes */
+	uint64_t code_offset;		     /* of that content in the wasm bytes; 0: unknown */
+	uint32_t defined_functions;
 };
 
-/* A name in the import section; its bytes are borrowed. */
-struct wasmbin_name {
-	const uint8_t *bytes;
-	uint32_t length;
-};
+/* ---- wasm binaries -------------------------------------------------------------------------- */
 
-/* Takes imports up to and including the next function. Returns false when there is none. */
-bool wasmnames_next_import(struct cursor *cursor, uint32_t *left, struct wasmbin_name *module,
-			   struct wasmbin_name *field);
-
-/* Adds CORE's imported functions and the places where they may be called, from the same sections.
+/*
+ * What is kept of a wasm binary, core module or component: per static core module
+ * its name, function counts, function names and export names, and the identity.
+ * Immutable and reference-counted; the bytes it was made from are not kept.
  */
-void wasmcalls_read(struct wasmbin *bin, const struct wasmbin_core *core, struct cursor body);
-void wasmcalls_free(struct wasmbin *bin);
+struct wasmbin;
+
+/*
+ * Reads SIZE bytes at WASM. Returns an object with one reference, or NULL with
+ * errno set: EINVAL when the preamble is not wasm's (text format, say), ENOMEM.
+ * Damaged sections after a good preamble give less (names so far), never an error;
+ * wasmbin_problem() then says what and where. Time is linear in SIZE.
+ * Threads: any. The bytes are only read during the call.
+ */
+struct wasmbin *wasmbin_parse(const uint8_t *wasm, size_t size);
+
+/* The hash that wasmbin_sha256() gives, alone; and the same as wasmbin_parse() once it is known. */
+void wasmbin_hash(const uint8_t *wasm, size_t size, uint8_t digest[32]);
+struct wasmbin *wasmbin_parse_hashed(const uint8_t *wasm, size_t size, const uint8_t digest[32]);
+
+/*
+ * The same, and it keeps where each function's body is: 16 bytes a function, for the command, which
+ * compares binaries and looks positions up. In the host nobody needs them.
+ */
+struct wasmbin *wasmbin_parse_bodies(const uint8_t *wasm, size_t size);
+
+/*
+ * Keeps a copy of what source lines need of the bytes that BIN was made from, at most LIMIT bytes:
+ * before BIN is shared. 0; -ENOENT: there are no debug sections; -E2BIG, -ENOMEM.
+ */
+int wasmbin_keep_debug(struct wasmbin *bin, const uint8_t *wasm, size_t size, size_t limit);
+
+/*
+ * What was kept, as a wasm binary of the same size whose other bytes are zeros: its size, 0 when
+ * nothing was kept; and all of it, in pieces. 0, or what PUT gave if that is not 0.
+ */
+size_t wasmbin_debug_size(const struct wasmbin *bin);
+int wasmbin_debug_write(const struct wasmbin *bin,
+			int (*put)(void *context, const void *bytes, size_t size), void *context);
+
+struct wasmbin *wasmbin_ref(struct wasmbin *bin);
+void wasmbin_unref(struct wasmbin *bin);
+
+/* One line that says what is damaged and at which offset, or NULL when all is well. */
+const char *wasmbin_problem(const struct wasmbin *bin);
+
+/* SHA-256 of all bytes. */
+const uint8_t *wasmbin_sha256(const struct wasmbin *bin);
+
+/*
+ * All that identifies it, but for `image`. In a component with several core modules, or none, code
+ * is the SHA-256 of theirs, one after another, and code_offset 0.
+ */
+void wasmbin_identity(const struct wasmbin *bin, struct identity *identity);
+/* The same of core module CORE alone; `wasm` is "" unless it is all there is. */
+void wasmbin_core_identity(const struct wasmbin *bin, uint32_t core, struct identity *identity);
+
+bool wasmbin_is_component(const struct wasmbin *bin);
+
+/* Number of static core modules: 1 for a core module; components in depth-first order. */
+uint32_t wasmbin_core_count(const struct wasmbin *bin);
+
+/* The component's own name, else that of core module 0; "" where none was given. */
+const char *wasmbin_name(const struct wasmbin *bin);
+
+/* Facts of core module CORE (below wasmbin_core_count()). The name is "" where none was given. */
+const char *wasmbin_core_name(const struct wasmbin *bin, uint32_t core);
+uint32_t wasmbin_imported_functions(const struct wasmbin *bin, uint32_t core);
+uint32_t wasmbin_defined_functions(const struct wasmbin *bin, uint32_t core);
+
+/* How many functions, imported ones among them, the name section of CORE names. */
+uint32_t wasmbin_named_functions(const struct wasmbin *bin, uint32_t core);
+
+/*
+ * The name of function FUNCTION (index including imports) of core module CORE as the
+ * binary gives it: name section, else export name, else for imports "module.name".
+ * Not terminated; *LENGTH is set. NULL when the binary names it nowhere.
+ */
+const char *wasmbin_function_name(const struct wasmbin *bin, uint32_t core, uint32_t function,
+				  size_t *length);
+
+/*
+ * Where the body of FUNCTION (index including imports) is: positions in the binary, of the first
+ * byte after its size and of the first behind it. False when it has none, or they were not kept.
+ */
+bool wasmbin_body(const struct wasmbin *bin, uint32_t core, uint32_t function, uint64_t *start,
+		  uint64_t *end);
+
+/* The function whose body holds POSITION of the binary. False when none does. */
+bool wasmbin_find(const struct wasmbin *bin, uint64_t position, uint32_t *core, uint32_t *function);
+
+/*
+ * When the instruction at POSITION of the binary is a `call` of an imported function: writes
+ * "module.name" to OUT (SIZE bytes, terminated, printable) and returns its length; else 0.
+ */
+size_t wasmbin_called_import(const struct wasmbin *bin, uint64_t position, char *out, size_t size);
 
 #endif /* SYMTAB_WASMBIN_H */

@@ -7,7 +7,7 @@
  * instruction, so bytes within one that look alike are never asked for. They only take room: on
  * real binaries about as much as the true ones.
  */
-#include "symtab/wasmbin.h"
+#include "symtab/wasmparts.h"
 
 #include "symtab/utf8.h"
 

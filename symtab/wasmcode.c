@@ -5,7 +5,7 @@
  * `build_id` is a custom section of the WebAssembly tool conventions (BuildId.md): a length and as
  * many bytes, whatever the linker made of the module.
  */
-#include "symtab/wasmbin.h"
+#include "symtab/wasmparts.h"
 
 #include <errno.h>
 #include <stdlib.h>

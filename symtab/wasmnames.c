@@ -6,7 +6,7 @@
  * preference, so it does not matter in which order the file has them. Every count comes from the
  * file and is held against the bytes that are there before anything is allocated.
  */
-#include "symtab/wasmbin.h"
+#include "symtab/wasmparts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #include "symtab/wasmpack.h"
 
 #include "symtab/utf8.h"
-#include "symtab/wasmbin.h"
+#include "symtab/wasmparts.h"
 
 #include <errno.h>
 #include <stdio.h>

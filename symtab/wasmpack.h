@@ -6,7 +6,7 @@
 #ifndef SYMTAB_WASMPACK_H
 #define SYMTAB_WASMPACK_H
 
-#include "symtab/symtab.h"
+#include "symtab/wasmbin.h"
 
 /* BIN as *SIZE bytes, which the caller frees. NULL: memory is short. */
 uint8_t *wasmpack_write(const struct wasmbin *bin, size_t *size);

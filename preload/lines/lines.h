@@ -13,7 +13,7 @@
 #ifndef PRELOAD_LINES_LINES_H
 #define PRELOAD_LINES_LINES_H
 
-#include "symtab/symtab.h"
+#include "symtab/wasmbin.h"
 
 struct lines;
 

@@ -22,7 +22,7 @@
 #include "preload/load/frames.h"
 #include "preload/load/load.h"
 #include "preload/load/parse.h"
-#include "symtab/symtab.h"
+#include "symtab/wasmbin.h"
 
 enum {
 	COPY_AT_ONCE = 64 * 1024, /* some 10 us on the host's thread */

@@ -8,7 +8,7 @@
 #include "preload/base/config.h"
 #include "preload/base/log.h"
 #include "preload/load/cache.h"
-#include "symtab/symtab.h"
+#include "symtab/wasmbin.h"
 
 /* What the command needs for source lines, at most half of the memory for one module. */
 static void keep_debug(struct wasmbin *bin, const uint8_t *wasm, size_t size)

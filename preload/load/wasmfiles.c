@@ -17,7 +17,7 @@
 #include "preload/base/log.h"
 #include "preload/load/binfile.h"
 #include "symtab/cursor.h"
-#include "symtab/symtab.h"
+#include "symtab/wasmbin.h"
 
 enum { FILES = 64, MAX_MATCHED = 16 << 20, MAX_SECTIONS = 4096 };
 enum { PREAMBLE = 8, SECTION_FUNCTION = 3, HEAD = 16 /* id, size and a count, 1 + 5 + 5 */ };

@@ -18,6 +18,7 @@
 
 #include "preload/base/config.h"
 #include "symtab/namelist.h"
+#include "symtab/symtab.h"
 
 struct labels {
 	const char *name; /* that the user gave; NULL: none. Lives for ever */
